@@ -1,0 +1,227 @@
+"""Turns a place in a source text and a message into what the user reads.
+
+Everything that a user can get wrong is reported through this module: a `Diagnostic` says what is
+wrong, where (a `Span` of a `Source`), what is legal, and the nearest legal word.  A `Diagnostics`
+collects them within a phase, so that one run reports all of them.  It does *not* decide what is
+wrong, and it does not print: `render` gives the text, the command's shell shows it.
+
+    ops.yaml:323:3: error: unknown key 'varients' in entry 'abs' [unknown-key]
+      323 |   varients: function, method
+          |   ^^^^^^^^ did you mean 'variants'?
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+TAB_WIDTH = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A text that was read, under the name that the user knows it by.
+
+    Two sources are equal only if they are the same object: a source is where things came from,
+    not a value.
+    """
+
+    name: str
+    """The path as the user wrote it, or a name in angle brackets for text that has no file."""
+    text: str
+    """The whole text, newlines normalised to `\\n`."""
+    _line_starts: list[int] = field(default_factory=list, repr=False)
+
+    def line_starts(self) -> list[int]:
+        """Offsets at which lines begin; computed the first time a line is asked for."""
+        if not self._line_starts:
+            starts, at = [0], self.text.find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = self.text.find("\n", at + 1)
+            self._line_starts.extend(starts)
+        return self._line_starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """1-based line and column (in characters) of `offset`."""
+        starts = self.line_starts()
+        line = bisect_right(starts, max(0, min(offset, len(self.text)))) - 1
+        return line + 1, offset - starts[line] + 1
+
+    def line(self, number: int) -> str:
+        """The text of the 1-based line `number`, without its newline."""
+        starts = self.line_starts()
+        start = starts[number - 1]
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[start:end]
+
+    def span(self, start: int, end: int) -> Span:
+        """The span from offset `start` to offset `end`."""
+        return Span(self, start, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source, as half-open character offsets; line and column only when asked."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """1-based line of the first character."""
+        return self.source.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """1-based column of the first character."""
+        return self.source.position(self.start)[1]
+
+    def sub(self, start: int, end: int) -> Span:
+        """The part of this span from its character `start` to its character `end`."""
+        return Span(self.source, self.start + start, self.start + end)
+
+    def __str__(self) -> str:
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that explains a diagnostic ('first defined here'), or advice with no place."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake of the user's: what is wrong, where, and the mend."""
+
+    id: str
+    """Stable kebab-case name of the kind of mistake, for searching and for tests."""
+    message: str
+    """What is wrong, in one line, without a full stop."""
+    span: Span | None = None
+    """Where; None only if no text is to blame (a missing file, a bad flag)."""
+    label: str = ""
+    """Written after the caret: what is legal there, or `did you mean …?`."""
+    notes: tuple[Note, ...] = ()
+    severity: str = "error"
+    """`error` or `warning`."""
+
+    def render(self) -> str:
+        """The text the user reads, newline-terminated."""
+        parts = list(_render_place(self.span, f"{self.severity}: {self.message} [{self.id}]", self.label))
+        for note in self.notes:
+            parts += _render_place(note.span, f"note: {note.message}", "")
+        return "\n".join(parts) + "\n"
+
+
+class UserError(Exception):
+    """A mistake of the user's that ends the work at hand; carries its diagnostics."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("".join(d.render() for d in diagnostics).rstrip("\n"))
+        self.diagnostics = diagnostics
+
+
+@dataclass(slots=True)
+class Diagnostics:
+    """Collects the diagnostics of a run, in the order found."""
+
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def error(
+        self, id: str, message: str, span: Span | None = None, label: str = "", notes: Iterable[Note] = ()
+    ) -> None:
+        """Records an error."""
+        self.found.append(Diagnostic(id, message, span, label, tuple(notes)))
+
+    def warning(
+        self, id: str, message: str, span: Span | None = None, label: str = "", notes: Iterable[Note] = ()
+    ) -> None:
+        """Records a warning: shown, but the run goes on."""
+        self.found.append(Diagnostic(id, message, span, label, tuple(notes), severity="warning"))
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Records diagnostics made elsewhere, for example those that a `UserError` carries."""
+        self.found.extend(diagnostics)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether anything but warnings was found."""
+        return any(d.severity == "error" for d in self.found)
+
+    def render(self) -> str:
+        """All of them in source order, repeats dropped, then a line with their count."""
+        ordered = sorted(dict.fromkeys(self.found), key=_source_order)
+        errors = sum(d.severity == "error" for d in ordered)
+        tail = f"{errors} error{'s' if errors != 1 else ''}\n" if errors else ""
+        return "".join(d.render() for d in ordered) + tail
+
+    def raise_errors(self) -> None:
+        """Raises a `UserError` that carries everything found, if any of it is an error."""
+        if self.has_errors:
+            raise UserError(*self.found)
+
+
+def closest(word: str, legal: Iterable[str]) -> str | None:
+    """The legal word that `word` was most likely meant to be, or None if none is near."""
+    candidates = sorted(set(legal))
+    exact = [c for c in candidates if c.lower() == word.lower()]
+    near = exact or difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
+    return near[0] if near else None
+
+
+def did_you_mean(word: str, legal: Iterable[str]) -> str:
+    """`did you mean 'x'?` for the nearest legal word, or an empty string."""
+    near = closest(word, legal)
+    return f"did you mean '{near}'?" if near else ""
+
+
+def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
+    """A label for a bad word: the nearest legal one and, if they are few, all of them."""
+    words = list(legal)
+    near = did_you_mean(word, words)
+    listing = f"expected one of: {', '.join(words)}" if len(words) <= limit else ""
+    return "; ".join(part for part in (near, listing) if part)
+
+
+def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:
+    if diagnostic.span is None:
+        return ("", 0, 0)
+    return (diagnostic.span.source.name, diagnostic.span.start, diagnostic.span.end)
+
+
+def _render_place(span: Span | None, headline: str, label: str) -> Iterator[str]:
+    if span is None:
+        yield f"opgen: {headline}"
+        if label:
+            yield f"  {label}"
+        return
+    line, column = span.source.position(span.start)
+    text = span.source.line(line)
+    gutter = f"{line:>5}"
+    lead, marked = text[: column - 1], text[column - 1 : column - 1 + max(1, span.end - span.start)]
+    carets = "^" * max(1, _width(_visible(marked)))
+    yield f"{span.source.name}:{line}:{column}: {headline}"
+    yield f"{gutter} | {_visible(text)}".rstrip()
+    yield f"{' ' * len(gutter)} | {' ' * _width(_visible(lead))}{carets} {label}".rstrip()
+
+
+def _visible(text: str) -> str:
+    """`text` with tabs widened and control characters replaced, so that carets line up."""
+    widened = text.replace("\t", " " * TAB_WIDTH)
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in widened)
+
+
+def _width(text: str) -> int:
+    """Terminal columns that `text` takes: two for wide East Asian characters, none for marks."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
