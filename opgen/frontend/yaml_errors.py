@@ -1,0 +1,176 @@
+"""Turns what a YAML loader raises into diagnostics that say how to mend the file.
+
+The loader's own words ('mapping values are not allowed in this context') name its grammar; people
+need the value to quote or the bracket to close.  Each kind of problem is a row of `_KINDS`.
+
+    ops.yaml:3:11: error: this value holds ': ', which starts a mapping in YAML [yaml-quote]
+        3 |   result: a ? b : c
+          |           ^^^^^^^^^ quote this value
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from opgen.diagnostics import Diagnostic, Note, Source, Span
+
+MAX_CHARACTERS: Final = 20
+"""Most illegal characters of a file that are reported in one run."""
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_KEY = re.compile(r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)")
+_LEAD = re.compile(r"[ \t]*(?:-[ \t]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What a loader found: its words, where, and where what it was reading began."""
+
+    words: str
+    source: Source
+    at: int
+    since: int
+
+    def span(self, length: int = 1) -> Span:
+        return self.source.span(self.at, self.at + length)
+
+    def line_rest(self, offset: int) -> Span:
+        """From `offset` to the end of its line, white space at the end left out."""
+        line = self.source.position(offset)[0]
+        start = self.source.line_starts()[line - 1]
+        text = self.source.line(line)
+        return self.source.span(offset, max(offset + 1, start + len(text.rstrip())))
+
+    def line_start(self, offset: int) -> int:
+        return self.source.line_starts()[self.source.position(offset)[0] - 1]
+
+
+def explain(problem: Exception, source: Source) -> tuple[Diagnostic, ...]:
+    """The diagnostics for what a YAML loader raised while it read `source`; at least one."""
+    if not isinstance(problem, yaml.MarkedYAMLError):
+        return _illegal_characters(source) or (Diagnostic("yaml-syntax", "this is not YAML", source.span(0, 1)),)
+    mark = problem.problem_mark or problem.context_mark
+    at = mark.index if mark else 0
+    since = problem.context_mark.index if problem.context_mark else at
+    words = f"{problem.context or ''}: {problem.problem or ''}"
+    found = _Problem(words, source, min(at, len(source.text)), min(since, len(source.text)))
+    return (next(make(found) for pattern, make in _KINDS if re.search(pattern, words)),)
+
+
+def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
+    places = [m.start() for m, _ in zip(_ILLEGAL.finditer(source.text), range(MAX_CHARACTERS))]
+    return tuple(
+        Diagnostic(
+            "bad-character",
+            f"the character U+{ord(source.text[at]):04X} can't stand in a YAML file",
+            source.span(at, at + 1),
+            "remove it, or write it as an escape in double quotes",
+        )
+        for at in places
+    )
+
+
+def _mapping_in_value(found: _Problem) -> Diagnostic:
+    """A `: ` in a plain value; or a line that is indented so that it continues the value above."""
+    start = found.line_start(found.at)
+    key = _KEY.match(found.source.text, start, found.at)
+    if key:
+        message = "this value holds ': ', which starts a mapping in YAML"
+        return Diagnostic("yaml-quote", message, found.line_rest(key.end()), "quote this value")
+    lead = _LEAD.match(found.source.text, start)
+    message = "this line reads as part of the value above it, so it can't hold ': '"
+    label = "indent it like its sibling keys, or quote the whole value"
+    return Diagnostic("yaml-indent", message, found.line_rest(lead.end() if lead else start), label)
+
+
+def _list_in_value(found: _Problem) -> Diagnostic:
+    label = "write the list on lines of its own, or quote this value if it is text"
+    return Diagnostic("yaml-quote", "a list can't start on the line of its key", found.line_rest(found.at), label)
+
+
+def _bad_start(found: _Problem) -> Diagnostic:
+    """A tab, or a character that YAML reserves."""
+    character = found.source.text[found.at : found.at + 1]
+    if character == "\t":
+        return _tab(found)
+    message = f"a plain value can't start with '{character}'"
+    return Diagnostic("yaml-quote", message, found.line_rest(found.at), "quote this value")
+
+
+def _tab(found: _Problem) -> Diagnostic:
+    return Diagnostic("yaml-tab", "tabs can't indent in YAML", found.span(), "use spaces")
+
+
+def _not_a_key(found: _Problem) -> Diagnostic:
+    message = "this line is neither 'key: value' nor part of the value above it"
+    label = "put ': ' after the key, or indent the line deeper than the key it belongs to"
+    return Diagnostic("yaml-syntax", message, found.line_rest(found.since), label)
+
+
+def _open_quote(found: _Problem) -> Diagnostic:
+    span = found.source.span(found.since, found.since + 1)
+    return Diagnostic("yaml-syntax", "this quote is never closed", span, "close it, or quote the whole value")
+
+
+def _open_bracket(found: _Problem) -> Diagnostic:
+    opening = found.source.text[found.since : found.since + 1]
+    closing = "]" if opening == "[" else "}"
+    message = f"expected ',' or '{closing}'"
+    notes = (Note(f"'{opening}' was opened here", found.source.span(found.since, found.since + 1)),)
+    label = "quote the whole value if it is text"
+    return Diagnostic("yaml-syntax", message, found.span(), label, notes)
+
+
+def _escape(found: _Problem) -> Diagnostic:
+    at = found.source.text.find("\\", found.at - 1)
+    span = found.source.span(at, at + 2) if at >= 0 else found.span()
+    label = "write '\\\\' for a backslash, or use single quotes"
+    return Diagnostic("yaml-syntax", "there is no such escape in double quotes", span, label)
+
+
+def _expected_key(found: _Problem) -> Diagnostic:
+    label = "quote the whole value if this belongs to it, or mend the indentation"
+    return Diagnostic("yaml-syntax", "expected 'key: value' here", found.line_rest(found.at), label)
+
+
+def _expected_entry(found: _Problem) -> Diagnostic:
+    label = "start it with '- ', or indent it deeper than the '- ' it belongs to"
+    return Diagnostic("yaml-syntax", "expected the next entry of a list here", found.line_rest(found.at), label)
+
+
+def _block_header(found: _Problem) -> Diagnostic:
+    label = "put the text on the lines below, or quote this value"
+    message = "'|' and '>' start a block of text and stand alone on their line"
+    return Diagnostic("yaml-quote", message, found.line_rest(found.since), label)
+
+
+def _nesting(found: _Problem) -> Diagnostic:
+    return Diagnostic("yaml-nesting", "this is nested too deep", found.span())
+
+
+def _other(found: _Problem) -> Diagnostic:
+    words = found.words.rpartition(": ")[2]
+    return Diagnostic("yaml-syntax", f"this is not YAML: {words}", found.line_rest(found.at))
+
+
+_KINDS: Final[tuple[tuple[str, Callable[[_Problem], Diagnostic]], ...]] = (
+    ("mapping values are not allowed", _mapping_in_value),
+    ("sequence entries are not allowed", _list_in_value),
+    ("cannot start any token", _bad_start),
+    ("found a tab character", _tab),
+    ("could not find expected ':'", _not_a_key),
+    ("quoted scalar: found unexpected (end of stream|document)", _open_quote),
+    ("flow (sequence|mapping): ", _open_bracket),
+    ("unknown escape", _escape),
+    ("nesting depth", _nesting),
+    ("block mapping: ", _expected_key),
+    ("block (collection|sequence): ", _expected_entry),
+    ("scanning a block scalar: ", _block_header),
+    ("", _other),
+)
+"""What the loaders' words mean, the first that matches; both libyaml's and the Python loader's."""
