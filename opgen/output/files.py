@@ -1,0 +1,83 @@
+"""Turns rendered texts into file values, and a long list of operators into shards of one file.
+
+A file is a value until the writer gets it, so a dry run, a comparison or a list of dependencies
+need no code in any emitter.
+
+    emit_sharded(templates, "Operators.cpp", {}, functions, key=…, item_env=…, shards=5, sharded_keys={"definitions"})
+    →  Operators_0.cpp … Operators_4.cpp, and OperatorsEverything.cpp with all operators in one
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TypeVar
+
+from opgen.output.template import TemplateSet
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file to write: where, and what is in it."""
+
+    path: str
+    """Relative to the root, with forward slashes."""
+    text: str
+    root: str = "install"
+    """Name of the folder it goes to: `install`, `aoti`, `headeronly`."""
+    group: str | None = ""
+    """The dependency list that names it, as the prefix of that list's name; None for no list."""
+
+
+def shard(name: str, count: int) -> int:
+    """The shard of `count` that holds the operator `name`: the same on every machine and run."""
+    digest = hashlib.sha1(name.encode("latin-1"), usedforsecurity=False).digest()
+    return int.from_bytes(digest, "little") % count
+
+
+def emit_sharded(
+    templates: TemplateSet,
+    template: str,
+    env: Mapping[str, object],
+    items: Iterable[T],
+    *,
+    key: Callable[[T], str],
+    item_env: Callable[[T], Mapping[str, Sequence[str]]],
+    shards: int,
+    sharded_keys: Collection[str],
+    path: str = "",
+    root: str = "install",
+    group: str | None = "",
+) -> Iterator[OutputFile]:
+    """Yields `X_0.cpp` … and `XEverything.cpp` for `path` (by default the template's name) `X.cpp`.
+
+    Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
+    asked once an item.  Items with the same `key` share a shard and keep their order.  The file
+    with everything is for builds with a single source; no dependency list names it.
+    """
+    pieces = [(shard(key(item), shards), item_env(item)) for item in items]
+    name = PurePosixPath(path or template)
+    for index in range(shards):
+        text = templates.render(template, _gathered(env, sharded_keys, (e for i, e in pieces if i == index)))
+        yield OutputFile(str(name.with_name(f"{name.stem}_{index}{name.suffix}")), text, root, group)
+    text = templates.render(template, _gathered(env, sharded_keys, (e for _, e in pieces)))
+    yield OutputFile(str(name.with_name(f"{name.stem}Everything{name.suffix}")), text, root, None)
+
+
+def _gathered(
+    env: Mapping[str, object], sharded_keys: Collection[str], pieces: Iterable[Mapping[str, Sequence[str]]]
+) -> dict[str, object]:
+    """`env` with the lists of `pieces` appended under the sharded keys."""
+    lists: dict[str, list[str]] = {key: _listed(env.get(key, ())) for key in sharded_keys}
+    for piece in pieces:
+        for key, values in piece.items():
+            lists[key].extend(values)  # a KeyError here is a bug: the emitter forgot to declare its key
+    return {**env, **lists}
+
+
+def _listed(value: object) -> list[str]:
+    return [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]

@@ -1,0 +1,238 @@
+"""Turns the text of a template into segments, once, so that substituting needs no pattern matching.
+
+    "f($x);\\n$if y\\n  $y\\n$endif\\n"
+    →  "f(",  Inline(x),  ");\\n",  Conditional(y, body=(Splice(y, indent="  "), "\\n"))
+
+It does not know any values: what a segment does with them is `template`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.diagnostics import Diagnostic, Note, Source, Span, UserError
+
+_NAME: Final = r"[^\W\d]\w*"
+_PATH: Final = rf"{_NAME}(?:\.{_NAME})*"
+_REFERENCE: Final = re.compile(
+    rf"\$(?:(?P<dollar>\$)|(?P<bare>{_NAME})|\{{(?P<before>,?)(?P<braced>{_PATH})(?P<after>,?)\}})"
+)
+_DIRECTIVE: Final = re.compile(r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|elif|elseif|elsif)\b[^\n]*)")
+_CONDITION: Final = re.compile(rf"\s+(?P<negation>not\s+)?(?P<path>{_PATH})\s*\Z")
+_ITERATION: Final = re.compile(rf"\s+(?P<item>{_NAME})\s+in\s+(?P<path>{_PATH})\s*\Z")
+
+DIRECTIVES: Final = ("if", "else", "endif", "for", "endfor")
+_FORMS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "if": "$if name, or $if not name",
+        "else": "$else, alone on its line",
+        "endif": "$endif, alone on its line",
+        "for": "$for item in items",
+        "endfor": "$endfor, alone on its line",
+    }
+)
+_CLOSERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"if": ("else", "endif"), "else": ("endif",), "for": ("endfor",)}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A mention of a variable."""
+
+    path: tuple[str, ...]
+    """The variable's name, then the fields taken of it."""
+    span: Span
+    """Where the name stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """A reference that comes first on its line: its value is spread over lines."""
+
+    reference: Reference
+    indent: str
+    """What every line of the value begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A reference with text before it on its line: a list is joined by commas."""
+
+    reference: Reference
+    comma_before: bool
+    """Whether a list that isn't empty takes a comma before it."""
+    comma_after: bool
+    """Whether a list that isn't empty takes a comma after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`$if … $else … $endif`."""
+
+    condition: Reference
+    negated: bool
+    """Whether `not` was written."""
+    body: tuple[Segment, ...]
+    otherwise: tuple[Segment, ...]
+    """What stands between `$else` and `$endif`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`$for … $endfor`."""
+
+    item: str
+    """The variable that is bound to one item after the other."""
+    items: Reference
+    body: tuple[Segment, ...]
+
+
+Segment: TypeAlias = "str | Splice | Inline | Conditional | Loop"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the source, with its newline."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Directive:
+    """A block line."""
+
+    word: str
+    rest: str
+    """What follows the word."""
+    span: Span
+    """Where it stands, from the dollar on."""
+
+    def reference(self, match: re.Match[str]) -> Reference:
+        """The variable that `match`, found in `rest`, names as its path."""
+        start = len(self.word) + 1
+        return Reference(
+            tuple(match["path"].split(".")), self.span.sub(start + match.start("path"), start + match.end("path"))
+        )
+
+
+def parse_template(source: Source) -> tuple[Segment, ...]:
+    """The segments of a template's text."""
+    segments, _ = _parse_block(_lines(source), None)
+    return segments
+
+
+def _lines(source: Source) -> Iterator[_Line]:
+    # Not splitlines(): only a newline ends a line of a template.
+    start = 0
+    for text in re.findall(r"[^\n]*\n|[^\n]+", source.text):
+        yield _Line(text, source.span(start, start + len(text)))
+        start += len(text)
+
+
+def _parse_block(lines: Iterator[_Line], opener: _Directive | None) -> tuple[tuple[Segment, ...], _Directive | None]:
+    """The segments up to the directive that ends the block of `opener`, and that directive."""
+    segments: list[Segment] = []
+    for line in lines:
+        directive = _directive(line)
+        if directive is None:
+            segments += _parse_line(line)
+        elif directive.word == "if":
+            segments.append(_parse_conditional(directive, lines))
+        elif directive.word == "for":
+            segments.append(_parse_loop(directive, lines))
+        elif opener and directive.word in _CLOSERS[opener.word]:
+            return _merged(segments), directive
+        else:
+            raise _stray(directive, opener)
+    if opener:
+        closer = _CLOSERS[opener.word][-1]
+        raise _error("template-unclosed-block", f"${opener.word} without ${closer}", opener.span)
+    return _merged(segments), None
+
+
+def _directive(line: _Line) -> _Directive | None:
+    """The directive that `line` holds, if any; only its first word is looked at for that."""
+    match = _DIRECTIVE.match(line.text)
+    if match is None:
+        return None
+    span = line.span.sub(match.start("whole"), match.start("whole") + len(match["whole"].rstrip()))
+    word, rest = match["word"], line.text[match.end("word") :]
+    if word not in DIRECTIVES:
+        advice = "nest another $if in the $else"
+        raise _error("template-unknown-directive", f"unknown directive '${word}'", span, advice)
+    if word not in ("if", "for") and rest.strip():
+        raise _malformed(_Directive(word, rest, span))
+    return _Directive(word, rest, span)
+
+
+def _parse_conditional(opener: _Directive, lines: Iterator[_Line]) -> Conditional:
+    match = _CONDITION.match(opener.rest)
+    if match is None:
+        raise _malformed(opener)
+    body, closer = _parse_block(lines, opener)
+    otherwise: tuple[Segment, ...] = ()
+    if closer and closer.word == "else":
+        otherwise, _ = _parse_block(lines, closer)
+    return Conditional(opener.reference(match), match["negation"] is not None, body, otherwise)
+
+
+def _parse_loop(opener: _Directive, lines: Iterator[_Line]) -> Loop:
+    match = _ITERATION.match(opener.rest)
+    if match is None:
+        raise _malformed(opener)
+    body, _ = _parse_block(lines, opener)
+    return Loop(match["item"], opener.reference(match), body)
+
+
+def _parse_line(line: _Line) -> Iterator[Segment]:
+    """The segments of a line that holds no directive."""
+    at = 0
+    for match in _REFERENCE.finditer(line.text):
+        lead = line.text[at : match.start()]
+        at = match.end()
+        if match["dollar"]:
+            yield lead + "$"
+            continue
+        name = "bare" if match["bare"] else "braced"
+        reference = Reference(tuple(match[name].split(".")), line.span.sub(match.start(name), match.end(name)))
+        if lead == line.text[: match.start()] and not lead.strip():
+            yield Splice(reference, lead)
+        else:
+            yield lead
+            yield Inline(reference, bool(match["before"]), bool(match["after"]))
+    yield line.text[at:]
+
+
+def _merged(segments: list[Segment]) -> tuple[Segment, ...]:
+    """`segments` with neighbouring texts made one and empty ones dropped."""
+    merged: list[Segment] = []
+    for segment in segments:
+        if isinstance(segment, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += segment
+        elif segment:
+            merged.append(segment)
+    return tuple(merged)
+
+
+def _error(id: str, message: str, span: Span, label: str = "", note: Note | None = None) -> UserError:
+    return UserError(Diagnostic(id, message, span, label, (note,) if note else ()))
+
+
+def _malformed(directive: _Directive) -> UserError:
+    message = f"malformed ${directive.word}"
+    return _error("template-malformed-directive", message, directive.span, f"expected {_FORMS[directive.word]}")
+
+
+def _stray(directive: _Directive, opener: _Directive | None) -> UserError:
+    if opener is None:
+        missing = "for" if directive.word == "endfor" else "if"
+        return _error("template-stray-directive", f"${directive.word} without ${missing}", directive.span)
+    message = f"${directive.word} can't end a ${opener.word} block"
+    label = f"expected {' or '.join('$' + word for word in _CLOSERS[opener.word])}"
+    return _error("template-stray-directive", message, directive.span, label, Note("block begins here", opener.span))
