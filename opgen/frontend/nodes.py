@@ -281,9 +281,9 @@ class _Composer:
         target = self.anchors.get(event.anchor)
         if target is None:
             message = f"there is no anchor '&{event.anchor}' for this alias to name"
-            if event.anchor in self.anchors:
-                message = f"the alias '*{event.anchor}' stands inside what it names"
             label = did_you_mean(event.anchor, self.anchors) or "quote this value if it is text"
+            if event.anchor in self.anchors:
+                message, label = f"the alias '*{event.anchor}' stands inside what it names", ""
             self.log.error("yaml-alias", message, span, label)
             target = Scalar("", self.source, span.start, span.start)
         self.aliases_left -= _count(target, self.aliases_left)

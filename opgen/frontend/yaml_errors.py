@@ -119,11 +119,13 @@ def _open_quote(found: _Problem) -> Diagnostic:
 
 def _open_bracket(found: _Problem) -> Diagnostic:
     opening = found.source.text[found.since : found.since + 1]
-    closing = "]" if opening == "[" else "}"
-    message = f"expected ',' or '{closing}'"
-    notes = (Note(f"'{opening}' was opened here", found.source.span(found.since, found.since + 1)),)
+    opened = found.source.span(found.since, found.since + 1)
     label = "quote the whole value if it is text"
-    return Diagnostic("yaml-syntax", message, found.span(), label, notes)
+    if found.source.text.find("\n", found.since, found.at) >= 0:
+        return Diagnostic("yaml-syntax", f"this '{opening}' is not closed on its line", opened, label)
+    closing = "]" if opening == "[" else "}"
+    notes = (Note(f"'{opening}' was opened here", opened),)
+    return Diagnostic("yaml-syntax", f"expected ',' or '{closing}'", found.span(), label, notes)
 
 
 def _escape(found: _Problem) -> Diagnostic:
@@ -139,7 +141,7 @@ def _expected_key(found: _Problem) -> Diagnostic:
 
 
 def _expected_entry(found: _Problem) -> Diagnostic:
-    label = "start it with '- ', or indent it deeper than the '- ' it belongs to"
+    label = "start it with '- ', or indent it like the keys of the entry above"
     return Diagnostic("yaml-syntax", "expected the next entry of a list here", found.line_rest(found.at), label)
 
 
