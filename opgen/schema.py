@@ -1,0 +1,1094 @@
+"""The JIT schema language as frozen values: a schema string in, a `FunctionSchema` out, and back.
+
+Each class reads itself from a `Cursor` (`read`) or from a whole text (`parse`) and prints itself
+with `str`, so that `str(FunctionSchema.parse(text)) == text` for every text in torch's spelling.
+What an operator is *for* (its kernels, its variants) is not here; see `opgen.model`.
+
+    FunctionSchema.parse("add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
+        .name.name.base        "add"
+        .name.overload_name    "out"
+        .arguments.out         (Argument "Tensor(a!) out",)
+        .kind()                SchemaKind.out
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Final, TypeVar
+
+from opgen.schema_lexer import Cursor, SchemaError
+
+__all__ = [
+    "Annotation",
+    "Argument",
+    "Arguments",
+    "BaseOperatorName",
+    "BaseTy",
+    "BaseType",
+    "CustomClassType",
+    "DictType",
+    "FunctionSchema",
+    "ListType",
+    "OperatorName",
+    "OptionalType",
+    "Return",
+    "SchemaError",
+    "SchemaKind",
+    "ScriptType",
+    "SelfArgument",
+    "TensorOptionsArguments",
+    "TupleType",
+    "Type",
+    "parse_returns",
+]
+
+AUGMENTED_ASSIGNMENT_NAMES: Final = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
+"""Names of Python's augmented assignments: only these may follow `__i` in an in-place dunder name."""
+
+_CUSTOM_CLASS_PREFIX: Final = "__torch__.torch.classes."
+_TYPE_VARIABLE: Final = re.compile(r"t(\d+|[A-Z]\w*)?")
+_SCRIPT_NAMES: Final = frozenset(
+    {
+        "Any",
+        "AnyClassType",
+        "AnyEnumType",
+        "AnyList",
+        "AnyTuple",
+        "Capsule",
+        "NoneType",
+        "PyObject",
+        "complex",
+        "number",
+    }
+)
+_SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_T = TypeVar("_T")
+
+
+# --------------------------------------------------------------------------- types
+
+
+class BaseTy(Enum):
+    """The types that an operator's signature is built of."""
+
+    Generator = auto()
+    ScalarType = auto()
+    Tensor = auto()
+    int = auto()
+    DimVector = auto()
+    float = auto()
+    str = auto()
+    bool = auto()
+    Layout = auto()
+    Device = auto()
+    DeviceIndex = auto()
+    Scalar = auto()
+    MemoryFormat = auto()
+    QScheme = auto()
+    Storage = auto()
+    Stream = auto()
+    SymInt = auto()
+    SymBool = auto()
+    GraphModule = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type of the schema language; the base of all of them."""
+
+    @staticmethod
+    def parse(text: str) -> Type:
+        """The type that `text` spells, with no alias annotation.  Raises SchemaError."""
+        return _parse_whole(text, "a type", Type.read)
+
+    @staticmethod
+    def read(cursor: Cursor) -> Type:
+        """The type ahead; an alias annotation in it is a SchemaError."""
+        start = cursor.start
+        type, annotation = _read_type(cursor)
+        if annotation is not None:
+            cursor.fail("an alias annotation has no meaning here", start, cursor.previous_end)
+        return type
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        """Whether this is `base_ty`, or a list or an optional of it."""
+        return False
+
+    def is_tensor_like(self) -> bool:
+        """Whether this is a tensor, or a list or an optional of tensors."""
+        return self.is_base_ty_like(BaseTy.Tensor)
+
+    def is_generator_like(self) -> bool:
+        """Whether this is a generator, or an optional one."""
+        return self.is_base_ty_like(BaseTy.Generator)
+
+    def is_symint_like(self) -> bool:
+        """Whether this is a SymInt, or a list or an optional of them."""
+        return self.is_base_ty_like(BaseTy.SymInt)
+
+    def is_nullable(self) -> bool:
+        """Whether None may be given for it."""
+        return False
+
+    def is_list_like(self) -> ListType | None:
+        """The list that this is, or that it is an optional of; None if it is neither."""
+        return None
+
+    def spell(self, annotation: Annotation | None) -> str:
+        """The type with an alias annotation written where it belongs."""
+        return str(self) if annotation is None else f"{self}({annotation})"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseType(Type):
+    """One of the types of `BaseTy`, by itself."""
+
+    name: BaseTy
+
+    def __str__(self) -> str:
+        return self.name.name
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return self.name is base_ty
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper(Type):
+    """A type written as another type and a suffix."""
+
+    elem: Type
+    """The type before the suffix."""
+
+    def suffix(self) -> str:
+        """What is written after the element's type."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return f"{self.elem}{self.suffix()}"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return self.elem.is_base_ty_like(base_ty)
+
+    def spell(self, annotation: Annotation | None) -> str:
+        if annotation is not None and annotation.suffixes_before >= _suffix_count(self):
+            return f"{self}({annotation})"
+        return f"{self.elem.spell(annotation)}{self.suffix()}"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType(_Wrapper):
+    """`T?`: a T or None."""
+
+    def suffix(self) -> str:
+        return "?"
+
+    def is_nullable(self) -> bool:
+        return True
+
+    def is_list_like(self) -> ListType | None:
+        return self.elem.is_list_like()
+
+
+@dataclass(frozen=True, slots=True)
+class ListType(_Wrapper):
+    """`T[]`, or `T[N]`: a list, which one T may stand for if it has a size."""
+
+    size: int | None
+    """N in `T[N]`; None if no size is given."""
+
+    def suffix(self) -> str:
+        return "[]" if self.size is None else f"[{self.size}]"
+
+    def is_list_like(self) -> ListType | None:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class CustomClassType(Type):
+    """A class bound with `torch::class_`, e.g. `__torch__.torch.classes.rnn.CellParamsBase`."""
+
+    class_name: str
+    """The name after `__torch__.torch.classes.`."""
+
+    def __str__(self) -> str:
+        return f"{_CUSTOM_CLASS_PREFIX}{self.class_name}"
+
+
+@dataclass(frozen=True, slots=True)
+class DictType(Type):
+    """`Dict(K, V)`."""
+
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"Dict({self.key}, {self.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType(Type):
+    """`(A, B)` as a type."""
+
+    elements: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elements))})"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptType(Type):
+    """A type that only TorchScript's own operators have: `t`, `Any`, `complex`, `Future(t)`."""
+
+    name: str
+    parameters: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        inside = f"({', '.join(map(str, self.parameters))})" if self.parameters else ""
+        return f"{self.name}{inside}"
+
+
+def _suffix_count(type: Type) -> int:
+    return 1 + _suffix_count(type.elem) if isinstance(type, _Wrapper) else 0
+
+
+def _read_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
+    """A type with its suffixes and, wherever it is written, its alias annotation."""
+    type = _read_plain_type(cursor)
+    annotation, suffixes = None, 0
+    while cursor.kind == "punctuation":
+        if cursor.accept("?"):
+            type, suffixes = OptionalType(type), suffixes + 1
+        elif cursor.accept("["):
+            type, suffixes = ListType(type, _read_size(cursor)), suffixes + 1
+        elif cursor.ahead == "(":
+            start = cursor.start
+            cursor.take()
+            found = Annotation.read(cursor, suffixes)
+            cursor.expect(")", "after the alias annotation")
+            if annotation is not None:
+                cursor.fail("a type has one alias annotation, this is the second", start, cursor.previous_end)
+            annotation = found
+        else:
+            break
+    return type, annotation
+
+
+def _read_size(cursor: Cursor) -> int | None:
+    if cursor.accept("]"):
+        return None
+    if cursor.kind != "number" or not cursor.ahead.isdigit():
+        cursor.fail_ahead("expected ']' or the size of the list")
+    size = int(cursor.take())
+    cursor.expect("]", "after the size of the list")
+    return size
+
+
+def _read_plain_type(cursor: Cursor) -> Type:
+    start = cursor.start
+    if cursor.accept("("):
+        elements = _read_list(cursor, ")", Type.read)
+        return TupleType(elements)
+    name = cursor.name("a type")
+    if name in BaseTy.__members__:
+        return BaseType(BaseTy[name])
+    if name == "Dict":
+        cursor.expect("(", "after Dict")
+        key = Type.read(cursor)
+        cursor.expect(",", "between the key's type and the value's")
+        value = Type.read(cursor)
+        cursor.expect(")", "after the value's type")
+        return DictType(key, value)
+    if name in _SCRIPT_GENERICS and cursor.accept("("):
+        return ScriptType(name, _read_list(cursor, ")", Type.read))
+    if name == "__torch__" and cursor.ahead == ".":
+        return _read_custom_class(cursor, start)
+    if name in _SCRIPT_NAMES or _TYPE_VARIABLE.fullmatch(name):
+        return ScriptType(name)
+    cursor.fail_word("unknown-type", f"unknown type '{name}'", start, BaseTy.__members__)
+
+
+def _read_custom_class(cursor: Cursor, start: int) -> Type:
+    while cursor.accept("."):
+        cursor.name("a name after '.'")
+    name = cursor.text[start : cursor.previous_end]
+    if not name.startswith(_CUSTOM_CLASS_PREFIX):
+        cursor.fail(
+            f"'{name}' is no class bound to torch",
+            start,
+            cursor.previous_end,
+            f"such a name starts with {_CUSTOM_CLASS_PREFIX}",
+            "unknown-type",
+        )
+    return CustomClassType(name[len(_CUSTOM_CLASS_PREFIX) :])
+
+
+def _read_list(cursor: Cursor, close: str, read: Callable[[Cursor], _T]) -> tuple[_T, ...]:
+    """Items separated by commas, up to and with the closing bracket."""
+    items: list[_T] = []
+    if cursor.accept(close):
+        return ()
+    while True:
+        items.append(read(cursor))
+        if cursor.accept(close):
+            return tuple(items)
+        cursor.expect(",", f"or '{close}'")
+
+
+def _parse_whole(text: str, what: str, read: Callable[[Cursor], _T]) -> _T:
+    cursor = Cursor(text)
+    value = read(cursor)
+    cursor.expect_end(what)
+    return value
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An alias annotation: `a`, `a!`, `a -> *`, `a|b`, without its parentheses."""
+
+    alias_set: tuple[str, ...]
+    """Names of the memory that the value may share."""
+    is_write: bool
+    """Whether the operator writes to it (`!`)."""
+    alias_set_after: tuple[str, ...]
+    """The memory it may share after the call (what follows `->`); empty if not written."""
+    suffixes_before: int = 0
+    """How many of the type's suffixes stand before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`."""
+
+    @staticmethod
+    def parse(text: str) -> Annotation:
+        """The annotation that `text` (no parentheses) spells.  Raises SchemaError."""
+        return _parse_whole(text, "an alias annotation", Annotation.read)
+
+    @staticmethod
+    def read(cursor: Cursor, suffixes_before: int = 0) -> Annotation:
+        """The annotation ahead."""
+        before = _read_alias_set(cursor)
+        is_write = cursor.accept("!")
+        after = _read_alias_set(cursor) if cursor.accept("->") else ()
+        return Annotation(before, is_write, after, suffixes_before)
+
+    def __str__(self) -> str:
+        arrow = f" -> {'|'.join(self.alias_set_after)}" if self.alias_set_after else ""
+        return f"{'|'.join(self.alias_set)}{'!' if self.is_write else ''}{arrow}"
+
+
+def _read_alias_set(cursor: Cursor) -> tuple[str, ...]:
+    names = [cursor.take() if cursor.ahead == "*" else cursor.name("the name of an alias set, or '*'")]
+    while cursor.accept("|"):
+        names.append(cursor.name("the name of an alias set"))
+    return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a schema."""
+
+    name: str
+    type: Type
+    default: str | None
+    """The default as it is written in the schema; None if there is none."""
+    annotation: Annotation | None
+    """How it aliases other arguments or returns; None if it doesn't."""
+
+    @staticmethod
+    def parse(text: str) -> Argument:
+        """The argument that `text` spells.  Raises SchemaError."""
+        return _parse_whole(text, "an argument", Argument.read)
+
+    @staticmethod
+    def read(cursor: Cursor) -> Argument:
+        """The argument ahead."""
+        type, annotation = _read_type(cursor)
+        name = cursor.name("the name of the argument")
+        default = _read_default(cursor) if cursor.accept("=") else None
+        return Argument(name, type, default, annotation)
+
+    @property
+    def alias_info(self) -> Annotation | None:
+        """The annotation, under the name that the JIT uses."""
+        return self.annotation
+
+    @property
+    def is_write(self) -> bool:
+        """Whether the operator writes to this argument."""
+        return self.annotation is not None and self.annotation.is_write
+
+    def __str__(self) -> str:
+        default = f"={self.default}" if self.default is not None else ""
+        return f"{self.type.spell(self.annotation)} {self.name}{default}"
+
+
+_CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+def _read_default(cursor: Cursor) -> str:
+    """The text of a default, up to the comma or bracket that ends the argument."""
+    start, awaited = cursor.start, ""
+    while cursor.kind != "end":
+        text, kind = cursor.ahead, cursor.kind
+        if kind == "punctuation":
+            if not awaited and text in (",", ")"):
+                break
+            awaited = _awaited_after(cursor, text, awaited)
+        cursor.take()
+    if awaited:
+        cursor.fail_ahead(f"expected '{awaited[-1]}' to close the default")
+    if cursor.start == start:
+        cursor.fail_ahead("expected a default after '='")
+    return cursor.text[start : cursor.previous_end]
+
+
+def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
+    """The closing brackets still to come, after the punctuation `text` of a default."""
+    for opening, closing in _CLOSING:
+        if text == opening:
+            return awaited + closing
+        if text == closing:
+            if not awaited.endswith(closing):
+                cursor.fail_ahead("the brackets of this default don't match")
+            return awaited[:-1]
+    if text not in (",", ".", "-", ":", "::"):
+        cursor.fail_ahead("expected ',' or ')' after the default")
+    return awaited
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """One return of a schema."""
+
+    name: str | None
+    type: Type
+    annotation: Annotation | None
+
+    @staticmethod
+    def parse(text: str) -> Return:
+        """The return that `text` spells.  Raises SchemaError."""
+        return _parse_whole(text, "a return", Return.read)
+
+    @staticmethod
+    def read(cursor: Cursor) -> Return:
+        """The return ahead."""
+        type, annotation = _read_type(cursor)
+        name = cursor.take() if cursor.kind == "name" else None
+        return Return(name, type, annotation)
+
+    @property
+    def alias_info(self) -> Annotation | None:
+        """The annotation, under the name that the JIT uses."""
+        return self.annotation
+
+    @property
+    def is_write(self) -> bool:
+        """Whether this is an argument that the operator wrote to."""
+        return self.annotation is not None and self.annotation.is_write
+
+    def __str__(self) -> str:
+        name = f" {self.name}" if self.name else ""
+        return f"{self.type.spell(self.annotation)}{name}"
+
+
+def parse_returns(return_decl: str) -> tuple[Return, ...]:
+    """The returns that follow a schema's arrow: `Tensor`, `(Tensor a, Tensor b)` or `()`."""
+    return _parse_whole(return_decl, "the returns", _read_returns)[0]
+
+
+def _read_returns(cursor: Cursor) -> tuple[tuple[Return, ...], bool]:
+    """The returns, and whether they end in `...`."""
+    if not cursor.accept("("):
+        return ((), True) if cursor.accept("...") else ((Return.read(cursor),), False)
+    returns: list[Return] = []
+    if cursor.accept(")"):
+        return (), False
+    while not cursor.accept("..."):
+        returns.append(Return.read(cursor))
+        if cursor.accept(")"):
+            return tuple(returns), False
+        cursor.expect(",", "or ')'")
+    cursor.expect(")", "after '...'")
+    return tuple(returns), True
+
+
+@dataclass(frozen=True, slots=True)
+class SelfArgument:
+    """The argument that is `self` when the operator is called as a method."""
+
+    argument: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class TensorOptionsArguments:
+    """`dtype, layout, device, pin_memory` in a row: C++ gathers them into TensorOptions."""
+
+    dtype: Argument
+    layout: Argument
+    device: Argument
+    pin_memory: Argument
+
+    def all(self) -> tuple[Argument, ...]:
+        """The four, in the schema's order."""
+        return (self.dtype, self.layout, self.device, self.pin_memory)
+
+
+_TENSOR_OPTIONS: Final = (
+    ("dtype", BaseTy.ScalarType),
+    ("layout", BaseTy.Layout),
+    ("device", BaseTy.Device),
+    ("pin_memory", BaseTy.bool),
+)
+
+
+def _is_option(argument: Argument, name: str, base_ty: BaseTy) -> bool:
+    plain = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
+    return argument.name == name and plain == BaseType(base_ty)
+
+
+def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
+    """Index at which four arguments in a row are tensor options."""
+    for index, argument in enumerate(arguments[:-3] if len(arguments) > 3 else ()):
+        if argument.name == "dtype" and all(
+            _is_option(candidate, *option)
+            for candidate, option in zip(arguments[index : index + 4], _TENSOR_OPTIONS, strict=True)
+        ):
+            return index
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a schema, sorted into the places that calling conventions tell apart."""
+
+    pre_self_positional: tuple[Argument, ...]
+    """Positional arguments before `self`; empty if there is no `self`."""
+    self_arg: SelfArgument | None
+    post_self_positional: tuple[Argument, ...]
+    """Positional arguments after `self`; all of them if there is no `self`."""
+    pre_tensor_options_kwarg_only: tuple[Argument, ...]
+    """Keyword-only arguments before the tensor options; all of them if there are no options."""
+    tensor_options: TensorOptionsArguments | None
+    post_tensor_options_kwarg_only: tuple[Argument, ...]
+    out: tuple[Argument, ...]
+    """Keyword-only arguments that are written to."""
+    is_vararg: bool = False
+    """Whether the positional arguments end in `...`."""
+
+    @staticmethod
+    def parse(text: str) -> Arguments:
+        """The arguments that `text` (no parentheses) spells.  Raises SchemaError."""
+
+        def read(cursor: Cursor) -> Arguments:
+            return Arguments.read(cursor, close="")[0]
+
+        return _parse_whole(text, "the arguments", read)
+
+    @staticmethod
+    def read(cursor: Cursor, close: str = ")") -> tuple[Arguments, dict[str, tuple[int, int]]]:
+        """The arguments up to and with `close`, and the offsets of each by its name."""
+        positional: list[Argument] = []
+        kwarg_only: list[Argument] = []
+        places: dict[str, tuple[int, int]] = {}
+        into, is_vararg = positional, False
+        while not _at_close(cursor, close, bool(places) or into is kwarg_only or is_vararg):
+            start = cursor.start
+            if cursor.accept("*"):
+                if into is kwarg_only:
+                    cursor.fail("the keyword-only arguments began already", start, start + 1)
+                into = kwarg_only
+            elif cursor.accept("..."):
+                is_vararg = True
+            else:
+                argument = Argument.read(cursor)
+                _check_argument(cursor, argument, start, places, kwarg_only if into is kwarg_only else None)
+                into.append(argument)
+                places[argument.name] = (start, cursor.previous_end)
+        if close:
+            cursor.expect(close, "")
+        return Arguments.arrange(tuple(positional), tuple(kwarg_only), is_vararg), places
+
+    @staticmethod
+    def arrange(
+        positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], is_vararg: bool = False
+    ) -> Arguments:
+        """Sorts arguments, given in the schema's order, into their places."""
+        at_self = next((i for i, a in enumerate(positional) if a.name == "self"), None)
+        before, self_arg, after = (
+            ((), None, positional)
+            if at_self is None
+            else (positional[:at_self], SelfArgument(positional[at_self]), positional[at_self + 1 :])
+        )
+        plain = tuple(a for a in kwarg_only if not a.is_write)
+        out = tuple(a for a in kwarg_only if a.is_write)
+        at = _find_tensor_options(plain)
+        if at is None:
+            return Arguments(before, self_arg, after, plain, None, (), out, is_vararg)
+        options = TensorOptionsArguments(*plain[at : at + 4])
+        return Arguments(before, self_arg, after, plain[:at], options, plain[at + 4 :], out, is_vararg)
+
+    # The same arguments, seen flat: `flat_` ones are plain Arguments, the others keep self and the
+    # tensor options as one item.
+
+    @property
+    def flat_positional(self) -> tuple[Argument, ...]:
+        """All positional arguments."""
+        own = (self.self_arg.argument,) if self.self_arg is not None else ()
+        return self.pre_self_positional + own + self.post_self_positional
+
+    @property
+    def flat_kwarg_only(self) -> tuple[Argument, ...]:
+        """All keyword-only arguments that are not out arguments."""
+        options = self.tensor_options.all() if self.tensor_options is not None else ()
+        return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
+
+    @property
+    def flat_non_out(self) -> tuple[Argument, ...]:
+        """All arguments but the out arguments."""
+        return self.flat_positional + self.flat_kwarg_only
+
+    @property
+    def flat_all(self) -> tuple[Argument, ...]:
+        """All arguments, in the schema's order."""
+        return self.flat_non_out + self.out
+
+    @property
+    def positional(self) -> tuple[Argument | SelfArgument, ...]:
+        """Positional arguments, `self` as a SelfArgument."""
+        own = (self.self_arg,) if self.self_arg is not None else ()
+        return (*self.pre_self_positional, *own, *self.post_self_positional)
+
+    @property
+    def kwarg_only(self) -> tuple[Argument | TensorOptionsArguments, ...]:
+        """Keyword-only arguments that are not out arguments, the tensor options as one."""
+        options = (self.tensor_options,) if self.tensor_options is not None else ()
+        return (*self.pre_tensor_options_kwarg_only, *options, *self.post_tensor_options_kwarg_only)
+
+    @property
+    def non_out(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """All but the out arguments, `self` and the tensor options as one item each."""
+        return (*self.positional, *self.kwarg_only)
+
+    @property
+    def all(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """All arguments, `self` and the tensor options as one item each."""
+        return (*self.positional, *self.kwarg_only, *self.out)
+
+    @property
+    def post_self_positional_mutable(self) -> tuple[Argument, ...]:
+        """Positional arguments after `self` that are written to."""
+        return tuple(a for a in self.post_self_positional if a.is_write)
+
+    def mutable_arg_names(self) -> tuple[str, ...]:
+        """Names of all arguments that are written to."""
+        return tuple(a.name for a in self.flat_all if a.is_write)
+
+    def has_tensor_arg(self) -> bool:
+        """Whether any argument but the out arguments is a tensor or a list of them."""
+        return any(a.type.is_tensor_like() for a in self.flat_non_out)
+
+    def has_symint_arg(self) -> bool:
+        """Whether any argument but the out arguments is a SymInt or a list of them."""
+        return any(a.type.is_symint_like() for a in self.flat_non_out)
+
+    def has_generator_arg(self) -> bool:
+        """Whether any argument but the out arguments is a generator."""
+        return any(a.type.is_generator_like() for a in self.flat_non_out)
+
+    def signature(self, *, strip_default: bool = False) -> Arguments:
+        """What the forms of one operator share: no annotations, out arguments or tensor options.
+
+        (A factory takes its options from its out argument, so its out form has none.)
+        """
+
+        def strip(argument: Argument) -> Argument:
+            default = None if strip_default else argument.default
+            if default is argument.default and argument.annotation is None:
+                return argument
+            return Argument(argument.name, argument.type, default, None)
+
+        return replace(self.map(strip), tensor_options=None, out=())
+
+    def map(self, change: Callable[[Argument], Argument]) -> Arguments:
+        """The same arrangement with `change` applied to each argument."""
+        options = self.tensor_options
+        return Arguments(
+            tuple(map(change, self.pre_self_positional)),
+            SelfArgument(change(self.self_arg.argument)) if self.self_arg is not None else None,
+            tuple(map(change, self.post_self_positional)),
+            tuple(map(change, self.pre_tensor_options_kwarg_only)),
+            TensorOptionsArguments(*map(change, options.all())) if options is not None else None,
+            tuple(map(change, self.post_tensor_options_kwarg_only)),
+            tuple(map(change, self.out)),
+            self.is_vararg,
+        )
+
+    def remove_self_annotation(self) -> Arguments:
+        """The same, with no alias annotation on `self`."""
+        if self.self_arg is None:
+            return self
+        return replace(self, self_arg=SelfArgument(replace(self.self_arg.argument, annotation=None)))
+
+    def with_out_args(self, outs: Iterable[Argument]) -> Arguments:
+        """The same, with these out arguments before those that it has."""
+        return replace(self, out=tuple(outs) + self.out)
+
+    def __str__(self) -> str:
+        parts = [str(a) for a in self.flat_positional]
+        if self.is_vararg:
+            parts.append("...")
+        keyword_only = [str(a) for a in (*self.flat_kwarg_only, *self.out)]
+        return ", ".join(parts + ["*", *keyword_only] if keyword_only else parts)
+
+
+def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:
+    """Whether the arguments end here; otherwise steps past the comma between two of them."""
+    ends = cursor.ahead == close if close else cursor.kind == "end"
+    if not ends and has_previous:
+        cursor.expect(",", f"or '{close}' after the argument" if close else "after the argument")
+    return ends
+
+
+def _check_argument(
+    cursor: Cursor,
+    argument: Argument,
+    start: int,
+    places: dict[str, tuple[int, int]],
+    kwarg_only: list[Argument] | None,
+) -> None:
+    """Holds an argument just read against those before it."""
+    if argument.name in places:
+        cursor.fail(
+            f"two arguments are named '{argument.name}'", start, cursor.previous_end, id="schema-duplicate-argument"
+        )
+    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write:
+        cursor.fail(
+            f"'{argument.name}' stands after the out argument '{kwarg_only[-1].name}'",
+            start,
+            cursor.previous_end,
+            "out arguments come last",
+            "schema-out-arguments",
+        )
+
+
+# --------------------------------------------------------------------------- names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseOperatorName:
+    """An operator's name without its overload, taken apart."""
+
+    base: str
+    """The name without in-place underscore, dunder underscores or `_functional`."""
+    inplace: bool
+    dunder_method: bool
+    """Whether it is written `__and__` (or `__iand__` in place)."""
+    functional_overload: bool = False
+    """Whether it ends in `_functional`, the functional form of a mutable operator."""
+    namespace: str | None = None
+    """What is written before `::`, if anything."""
+    _text: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_text", self._spell())
+
+    def _spell(self) -> str:
+        namespace = f"{self.namespace}::" if self.namespace else ""
+        if self.dunder_method:
+            return f"{namespace}__{'i' if self.inplace else ''}{self.base}__"
+        tail = "_" if self.inplace else "_functional" if self.functional_overload else ""
+        return f"{namespace}{self.base}{tail}"
+
+    @staticmethod
+    def parse(text: str) -> BaseOperatorName:
+        """The name that `text` spells.  Raises SchemaError."""
+        namespace, _, name = text.rpartition("::")
+        if not _IDENTIFIER.fullmatch(name):
+            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is no operator name")
+        if len(name) > 4 and name.startswith("__") and name.endswith("__"):
+            base = name[2:-2]
+            inplace = base.startswith("i") and base[1:] in AUGMENTED_ASSIGNMENT_NAMES
+            return BaseOperatorName(base[1:] if inplace else base, inplace, True, False, namespace or None)
+        if name.endswith("_"):
+            return BaseOperatorName(name[:-1], True, False, False, namespace or None)
+        functional = name.endswith("_functional")
+        return BaseOperatorName(name.removesuffix("_functional"), False, False, functional, namespace or None)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BaseOperatorName) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorName:
+    """An operator's name with its overload: `add.out`."""
+
+    name: BaseOperatorName
+    overload_name: str
+    """Empty for the default overload."""
+    _text: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        text = f"{self.name}.{self.overload_name}" if self.overload_name else str(self.name)
+        object.__setattr__(self, "_text", text)
+
+    @staticmethod
+    def parse(text: str) -> OperatorName:
+        """The name that `text` spells.  Raises SchemaError."""
+        name, dot, overload = text.partition(".")
+        if dot and not re.fullmatch(r"\w+", overload):
+            raise SchemaError(text, len(name), len(text), "schema-syntax", f"{overload!r} is no overload name")
+        return OperatorName(BaseOperatorName.parse(name), overload)
+
+    @staticmethod
+    def read(cursor: Cursor) -> OperatorName:
+        """The name ahead."""
+        start = cursor.start
+        cursor.name("the name of an operator")
+        while cursor.accept("::"):
+            cursor.name("a name after '::'")
+        base = BaseOperatorName.parse(cursor.text[start : cursor.previous_end])
+        if not cursor.accept("."):
+            return OperatorName(base, "")
+        at = cursor.start
+        while cursor.kind in ("name", "number") and cursor.start == max(at, cursor.previous_end):
+            cursor.take()
+        overload = cursor.text[at : cursor.previous_end]
+        if not re.fullmatch(r"\w+", overload):
+            cursor.fail_ahead("expected the name of an overload after '.'")
+        return OperatorName(base, overload)
+
+    def unambiguous_name(self) -> str:
+        """The name as one C++ identifier: `add_out` for `add.out`."""
+        return f"{self.name}_{self.overload_name}" if self.overload_name else str(self.name)
+
+    def remove_inplace(self) -> OperatorName:
+        """The name without its in-place mark (and without its namespace)."""
+        return OperatorName(
+            BaseOperatorName(self.name.base, False, self.name.dunder_method), self.overload_name
+        )
+
+    def with_overload(self, overload: str) -> OperatorName:
+        """The same operator's overload `overload` (without the namespace)."""
+        base = self.name
+        return OperatorName(
+            BaseOperatorName(base.base, base.inplace, base.dunder_method, base.functional_overload), overload
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OperatorName) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+# --------------------------------------------------------------------------- the schema
+
+
+class SchemaKind(Enum):
+    """Which form of an operator a schema is."""
+
+    functional = auto()
+    """Writes to no argument (nor to `self`, save for a few that the name doesn't tell of)."""
+    inplace = auto()
+    """Writes to `self` and returns it: the name ends in `_`."""
+    out = auto()
+    """Writes its results to keyword-only out arguments."""
+    mutable = auto()
+    """Writes to positional arguments after `self`."""
+    scratch = auto()
+    """An out form that also takes buffers to work in (`_scratch_…`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSchema:
+    """A whole schema: `name.overload(arguments) -> returns`."""
+
+    name: OperatorName
+    arguments: Arguments
+    returns: tuple[Return, ...]
+    is_varret: bool = False
+    """Whether the returns end in `...`."""
+
+    @staticmethod
+    def parse(text: str) -> FunctionSchema:
+        """The schema that `text` spells.
+
+        Raises SchemaError, with the offsets of the very characters that are wrong.
+        """
+        cursor = Cursor(text)
+        name = OperatorName.read(cursor)
+        cursor.expect("(", "after the operator's name")
+        arguments, places = Arguments.read(cursor)
+        cursor.expect("->", "after the arguments")
+        returns_start = cursor.start
+        returns, is_varret = _read_returns(cursor)
+        cursor.expect_end("the returns")
+        schema = FunctionSchema(name, arguments, returns, is_varret)
+        if name.name.namespace is None:
+            _check_schema(schema, cursor, places, returns_start)
+        return schema
+
+    def schema_order_arguments(self) -> Iterator[Argument]:
+        """The arguments in the order of the schema: positional, keyword-only, out."""
+        return iter(self.arguments.flat_all)
+
+    def kind(self) -> SchemaKind:
+        """Which form of an operator this is."""
+        if any(a.name.startswith("_scratch_") for a in self.arguments.out):
+            return SchemaKind.scratch
+        if self.name.name.inplace:
+            return SchemaKind.inplace
+        if self.arguments.out:
+            return SchemaKind.out
+        if self.arguments.post_self_positional_mutable:
+            return SchemaKind.mutable
+        return SchemaKind.functional
+
+    def is_out_fn(self) -> bool:
+        """Whether results are written to out arguments."""
+        return bool(self.arguments.out)
+
+    def is_functional_fn(self) -> bool:
+        """Whether the name says that it is the functional form of a mutable operator."""
+        return "functional" in self.name.overload_name
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether any argument is written to."""
+        return any(a.is_write for a in self.arguments.flat_all)
+
+    @property
+    def modifies_arguments(self) -> bool:
+        """Whether this is an in-place, out or mutable form."""
+        return self.kind() in (SchemaKind.inplace, SchemaKind.out, SchemaKind.mutable)
+
+    def has_symint(self) -> bool:
+        """Whether any argument is a SymInt or a list of them."""
+        return self.arguments.has_symint_arg()
+
+    def aliased_return_names(self) -> list[str | None]:
+        """For each return, the name of the argument that it aliases, or None."""
+        return [self._aliased_name(r) for r in self.returns]
+
+    def returns_are_aliased(self) -> bool:
+        """Whether a return aliases an argument without being one that was written to."""
+        return any(r.annotation is not None and not r.annotation.is_write for r in self.returns)
+
+    def _aliased_name(self, returned: Return) -> str | None:
+        if returned.annotation is None:
+            return None
+        shared = str(returned.annotation)
+        return next((a.name for a in self.arguments.flat_all if str(a.annotation) == shared), None)
+
+    def signature(
+        self, *, strip_default: bool = False, strip_view_copy_name: bool = False, keep_return_names: bool = False
+    ) -> FunctionSchema:
+        """What all forms of one operator share; forms belong together if their signatures are equal.
+
+        Marks of the form are gone from the name, the arguments and the returns.  The
+        signature returns, after the form's own returns, every argument it writes to and doesn't
+        return.
+        `strip_view_copy_name` gives a `_copy` form its view's name; `keep_return_names` keeps them, and
+        names the returns that stand for written arguments `<argument>_out`.
+        """
+        base = self.name.name.base
+        if strip_view_copy_name:
+            base = _view_base(base)
+        name = OperatorName(BaseOperatorName(base, False, self.name.name.dunder_method), "")
+        arguments = self.arguments.signature(strip_default=strip_default)
+        if str(self.name) == _BERNOULLI_P:
+            arguments = arguments.map(lambda a: replace(a, default="0.5") if a.name == "p" else a)
+        return FunctionSchema(name, arguments, self._signature_returns(keep_return_names))
+
+    def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
+        returns = tuple(Return(r.name if keep_names else None, r.type, None) for r in self.returns)
+        returned = self.aliased_return_names()
+        written = (a for a in self.arguments.flat_all if a.is_write and a.name not in returned)
+        return returns + tuple(Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in written)
+
+    def view_signature(self) -> FunctionSchema:
+        """The signature that a view operator shares with its `_copy` form."""
+        return self.signature(strip_view_copy_name=True)
+
+    def with_name(self, name: OperatorName) -> FunctionSchema:
+        """The same schema under another name."""
+        return replace(self, name=name)
+
+    def __str__(self) -> str:
+        returns = ", ".join([*map(str, self.returns), *(["..."] if self.is_varret else [])])
+        alone = len(self.returns) + self.is_varret == 1 and not returns.startswith("(")
+        if not alone:
+            returns = f"({returns})"
+        return f"{self.name}({self.arguments}) -> {returns}"
+
+
+_BERNOULLI_P: Final = "bernoulli.p"
+"""ATen's one functional form whose in-place and out forms have a default that it may not have itself."""
+
+
+def _view_base(base: str) -> str:
+    """The name that a view shares with its `_copy` form, and its inverse with its `_scatter` form."""
+    if base.endswith("_copy"):
+        return base.removesuffix("_copy")
+    return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
+
+
+def _check_schema(
+    schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
+) -> None:
+    """The rules that hold between the name, the arguments and the returns of an operator."""
+    _check_out_returns(schema, cursor, returns_start)
+    own = schema.arguments.self_arg
+    if not schema.name.name.inplace:
+        return
+    if own is None or not own.argument.is_write:
+        start, end = places.get("self", (0, len(str(schema.name))))
+        problem = "has no argument 'self'" if own is None else "does not write to 'self'"
+        cursor.fail(
+            f"'{schema.name}' is in-place by its name, but {problem}",
+            start,
+            end,
+            "write 'Tensor(a!) self', or drop the '_' from the name" if own is not None else "",
+            "schema-inplace",
+        )
+    returns_self = len(schema.returns) == 1 and schema.returns[0].annotation == own.argument.annotation
+    if schema.returns and own.argument.type == BaseType(BaseTy.Tensor) and not returns_self:
+        cursor.fail(
+            f"'{schema.name}' is in-place, so it returns 'self' or nothing",
+            returns_start,
+            len(cursor.text),
+            f"write '-> {own.argument.type.spell(own.argument.annotation)}'",
+            "schema-inplace",
+        )
+
+
+def _check_out_returns(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:
+    """Out arguments come back as the returns, in order; or nothing comes back."""
+    outs = tuple(a for a in schema.arguments.out if not a.name.startswith("_scratch_"))
+    if not outs:
+        return
+    wanted = tuple(Return(None, a.type, a.annotation) for a in outs)
+    got = tuple(replace(r, name=None) for r in schema.returns)
+    returns_tensors = all(a.type == BaseType(BaseTy.Tensor) for a in outs)
+    if got == wanted or (not got and (not returns_tensors or len(outs) > 1)):
+        return
+    text = ", ".join(map(str, wanted))
+    cursor.fail(
+        f"'{schema.name}' must return its out arguments, in their order",
+        returns_start,
+        len(cursor.text),
+        f"write '-> {text if len(wanted) == 1 else f'({text})'}'",
+        "schema-out-returns",
+    )

@@ -1,0 +1,150 @@
+"""Splits the text of a JIT schema into tokens that know where they stand.
+
+It knows the alphabet of the schema language (names, numbers, quoted strings, punctuation) and
+nothing of its grammar: that belongs to the types of `opgen.model`, each of which reads itself from
+a `Cursor`.
+
+    add(Tensor self, int[] dim=[-2, -1])   ->   add ( Tensor self , int [ ] dim = [ -2 , -1 ] )
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NoReturn
+
+from opgen.diagnostics import Diagnostic, Note, Source, UserError, expected
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<name>[A-Za-z_]\w*)
+  | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+  | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+  | (?P<punctuation>->|::|\.\.\.|[()\[\]{}<>,?!*|=.:-])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SPACE: Final = re.compile(r"\s*")
+
+
+class SchemaError(UserError, ValueError):
+    """A schema that can't be read: what is wrong, and the offsets within the schema's text.
+
+    Whoever knows where the text came from (a scalar of a YAML file) makes a diagnostic at that
+    place from the parts; printed as it is, it shows the schema itself with a caret.
+    """
+
+    def __init__(self, text: str, start: int, end: int, id: str, message: str, label: str = "") -> None:
+        source = Source("<schema>", text)
+        super().__init__(Diagnostic(id, message, source.span(start, max(end, start + 1)), label))
+        self.text, self.start, self.end = text, start, end
+        self.id, self.message, self.label = id, message, label
+        self.notes: tuple[Note, ...] = ()
+
+
+class Cursor:
+    """A reader of one schema's tokens, one ahead; all of the grammar's look-ahead goes through it."""
+
+    __slots__ = ("ends", "index", "kinds", "starts", "text", "texts")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.index = 0
+        self._scan()
+
+    def _scan(self) -> None:
+        text, at = self.text, 0
+        match_token, match_space = _TOKEN.match, _SPACE.match
+        while True:
+            at = match_space(text, at).end()  # type: ignore[union-attr]  # it matches the empty string
+            if at == len(text):
+                break
+            found = match_token(text, at)
+            if found is None:
+                raise self._unreadable(at)
+            self.kinds.append(found.lastgroup or "")
+            self.texts.append(found.group())
+            self.starts.append(at)
+            at = found.end()
+            self.ends.append(at)
+        self.kinds.append("end")
+        self.texts.append("")
+        self.starts.append(len(text))
+        self.ends.append(len(text))
+
+    def _unreadable(self, at: int) -> SchemaError:
+        character = self.text[at]
+        if character in "\"'":
+            return SchemaError(
+                self.text, at, len(self.text), "schema-syntax", "this string has no end", f"add the closing {character}"
+            )
+        return SchemaError(
+            self.text, at, at + 1, "schema-syntax", f"{character!r} has no meaning in a schema"
+        )
+
+    @property
+    def kind(self) -> str:
+        """Kind of the token ahead: name, number, string, punctuation or end."""
+        return self.kinds[self.index]
+
+    @property
+    def ahead(self) -> str:
+        """Text of the token ahead; empty at the end."""
+        return self.texts[self.index]
+
+    @property
+    def start(self) -> int:
+        """Offset at which the token ahead starts."""
+        return self.starts[self.index]
+
+    @property
+    def previous_end(self) -> int:
+        """Offset at which the token last taken ended."""
+        return self.ends[self.index - 1] if self.index else 0
+
+    def take(self) -> str:
+        """The text of the token ahead, and a step past it."""
+        text = self.texts[self.index]
+        self.index += 1
+        return text
+
+    def accept(self, punctuation: str) -> bool:
+        """A step past `punctuation`, if it is what lies ahead."""
+        if self.texts[self.index] == punctuation and self.kinds[self.index] == "punctuation":
+            self.index += 1
+            return True
+        return False
+
+    def expect(self, punctuation: str, where: str) -> None:
+        """A step past `punctuation`, or a SchemaError that says it is missing `where`."""
+        if not self.accept(punctuation):
+            self.fail_ahead(f"expected '{punctuation}' {where}")
+
+    def name(self, what: str) -> str:
+        """The name ahead, or a SchemaError that says `what` was expected."""
+        if self.kind != "name":
+            self.fail_ahead(f"expected {what}")
+        return self.take()
+
+    def expect_end(self, what: str) -> None:
+        """A SchemaError unless everything was read."""
+        if self.kind != "end":
+            self.fail_ahead(f"expected nothing after {what}")
+
+    def fail_ahead(self, message: str, label: str = "") -> NoReturn:
+        """Raises a SchemaError at the token ahead."""
+        found = f", found {self.ahead!r}" if self.kind != "end" else ", but the text ends here"
+        self.fail(message + found, self.start, self.ends[self.index], label)
+
+    def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
+        """Raises a SchemaError at the given offsets."""
+        raise SchemaError(self.text, start, end, id, message, label)
+
+    def fail_word(self, id: str, message: str, start: int, legal: Sequence[str] | Iterable[str]) -> NoReturn:
+        """Raises a SchemaError at the token last taken, which should have been one of `legal`."""
+        word = self.text[start : self.previous_end]
+        raise SchemaError(self.text, start, self.previous_end, id, message, expected(word, legal))
