@@ -983,8 +983,8 @@ class FunctionSchema:
         return [self._aliased_name(r) for r in self.returns]
 
     def returns_are_aliased(self) -> bool:
-        """Whether a return aliases an argument without being one that was written to."""
-        return any(r.annotation is not None and not r.annotation.is_write for r in self.returns)
+        """Whether a return is an argument that was written to."""
+        return any(r.is_write for r in self.returns)
 
     def _aliased_name(self, returned: Return) -> str | None:
         if returned.annotation is None:

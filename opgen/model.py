@@ -1,0 +1,454 @@
+"""What operators *are*: frozen values for entries, their groups and the kernels of each backend.
+
+Turns nothing into anything by itself: the front end makes these values from YAML and has checked
+them, everything after it only reads them.  The schema language is in `opgen.schema` and the
+dispatch keys in `opgen.dispatch_keys`; both are re-exported, so that this is the one module that
+users of the model import.
+
+    - func: abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+      structured: True                                     ->  NativeFunction(func=…, structured=True)
+      dispatch: {CPU, CUDA: abs_out}                       ->  BackendIndex(CPU).index[abs.out].kernel == "abs_out"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Final
+
+from opgen.diagnostics import Span
+from opgen.dispatch_keys import (
+    BACKEND_COMPONENTS,
+    FUNCTIONALITY_KEYS,
+    STRUCTURED_DISPATCH_KEYS,
+    UFUNC_DISPATCH_KEYS,
+    DispatchKey,
+    is_cuda_dispatch_key,
+    is_generic_dispatch_key,
+    is_structured_dispatch_key,
+    is_ufunc_dispatch_key,
+    is_xpu_dispatch_key,
+)
+from opgen.schema import (
+    Annotation,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    BaseTy,
+    BaseType,
+    CustomClassType,
+    DictType,
+    FunctionSchema,
+    ListType,
+    OperatorName,
+    OptionalType,
+    Return,
+    SchemaError,
+    SchemaKind,
+    ScriptType,
+    SelfArgument,
+    TensorOptionsArguments,
+    TupleType,
+    Type,
+    parse_returns,
+)
+
+__all__ = [
+    "BACKEND_COMPONENTS",
+    "DEFAULT_KERNEL_NAMESPACE",
+    "DTYPE_CLASSES",
+    "FRAGMENT_NAMESPACES",
+    "FUNCTIONALITY_KEYS",
+    "STRUCTURED_DISPATCH_KEYS",
+    "UFUNC_DISPATCH_KEYS",
+    "Annotation",
+    "Argument",
+    "Arguments",
+    "BackendIndex",
+    "BackendMetadata",
+    "BaseOperatorName",
+    "BaseTy",
+    "BaseType",
+    "CustomClassType",
+    "DeviceCheckType",
+    "DictType",
+    "DispatchKey",
+    "FunctionSchema",
+    "ListType",
+    "NativeFunction",
+    "NativeFunctionsGroup",
+    "NativeFunctionsViewGroup",
+    "OperatorName",
+    "OptionalType",
+    "Precompute",
+    "Return",
+    "ScalarType",
+    "SchemaError",
+    "SchemaKind",
+    "ScriptType",
+    "SelfArgument",
+    "TensorOptionsArguments",
+    "TupleType",
+    "Type",
+    "UfuncInnerLoop",
+    "UfuncKey",
+    "Variant",
+    "ViewSchemaKind",
+    "get_view_copy_name",
+    "gets_generated_out_inplace_wrapper",
+    "gets_generated_view_copy",
+    "is_cuda_dispatch_key",
+    "is_generic_dispatch_key",
+    "is_structured_dispatch_key",
+    "is_ufunc_dispatch_key",
+    "is_xpu_dispatch_key",
+    "parse_returns",
+]
+
+DEFAULT_KERNEL_NAMESPACE: Final = "at::native"
+"""The C++ namespace of kernels that are named without one."""
+
+FRAGMENT_NAMESPACES: Final = frozenset({"quantized", "quantized_decomposed"})
+"""Libraries of torch's own that several files define together (`TORCH_LIBRARY_FRAGMENT`)."""
+
+
+class ScalarType(Enum):
+    """Element types of tensors, by their names in C++ (`at::ScalarType`)."""
+
+    Byte = auto()
+    Char = auto()
+    Short = auto()
+    Int = auto()
+    Long = auto()
+    Half = auto()
+    Float = auto()
+    Double = auto()
+    ComplexHalf = auto()
+    ComplexFloat = auto()
+    ComplexDouble = auto()
+    Bool = auto()
+    BFloat16 = auto()
+    Float8_e5m2 = auto()
+    Float8_e5m2fnuz = auto()
+    Float8_e4m3fn = auto()
+    Float8_e4m3fnuz = auto()
+    Float8_e8m0fnu = auto()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_INTEGRAL: Final = (ScalarType.Byte, ScalarType.Char, ScalarType.Int, ScalarType.Long, ScalarType.Short)
+_FLOATING: Final = (ScalarType.Float, ScalarType.Double)
+_COMPLEX: Final = (ScalarType.ComplexFloat, ScalarType.ComplexDouble)
+
+DTYPE_CLASSES: Final[Mapping[str, tuple[ScalarType, ...]]] = MappingProxyType(
+    {
+        "Integral": _INTEGRAL,
+        "Floating": _FLOATING,
+        "Complex": _COMPLEX,
+        "All": _INTEGRAL + _FLOATING,
+        "AllAndComplex": _INTEGRAL + _FLOATING + _COMPLEX,
+        "FloatingAndComplex": _FLOATING + _COMPLEX,
+    }
+)
+"""Names for sets of element types that a ufunc's inner loop may be given for."""
+
+
+class UfuncKey(Enum):
+    """For which part of a ufunc's kernels an inner loop is."""
+
+    CUDAFunctor = auto()
+    CUDAFunctorOnOther = auto()
+    CUDAFunctorOnSelf = auto()
+    CPUScalar = auto()
+    CPUVector = auto()
+    ScalarOnly = auto()
+    """Both CPU scalars and CUDA: types that have no vector form."""
+    Generic = auto()
+    """All of them."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncInnerLoop:
+    """A function that computes one element, and the element types it is for."""
+
+    name: str
+    """Name of the C++ template in the `ufunc` namespace."""
+    supported_dtypes: tuple[ScalarType, ...]
+    """In the order written, classes expanded, without repeats."""
+    ufunc_key: UfuncKey
+
+
+class Variant(Enum):
+    """A way to call an operator from C++."""
+
+    function = auto()
+    method = auto()
+
+
+class DeviceCheckType(Enum):
+    """What a kernel checks of its tensors' devices before it runs."""
+
+    NoCheck = 0
+    ExactSame = 1
+
+
+class ViewSchemaKind(Enum):
+    """Whether results share memory with arguments."""
+
+    aliasing = auto()
+    aliasing_inplace = auto()
+    non_aliasing = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Precompute:
+    """Values that a structured operator's meta function computes once and hands to its kernels."""
+
+    replace: Mapping[str, tuple[Argument, ...]]
+    """Arguments of the schema by name, and what the kernel takes in place of each."""
+    add: tuple[Argument, ...]
+    """What the kernel takes besides."""
+
+    def added_and_replacing(self) -> tuple[Argument, ...]:
+        """All precomputed values: the replacements in order, then the additions."""
+        return tuple(a for replacing in self.replace.values() for a in replacing) + self.add
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFunction:
+    """One operator overload: an entry of `native_functions.yaml`, or one derived from an entry."""
+
+    namespace: str
+    """The library that the operator belongs to: `aten`, or the author's own."""
+    func: FunctionSchema
+    """The schema, without the namespace."""
+    use_const_ref_for_mutable_tensors: bool
+    """Whether C++ takes tensors that are written to as `const Tensor &`."""
+    device_guard: bool
+    """Whether registrations set the current device to the tensors' before the kernel runs."""
+    device_check: DeviceCheckType
+    python_module: str | None
+    """`nn`, `fft`, …: the Python module under torch; None for torch itself."""
+    category_override: str | None
+    """`factory` or `dummy`: how bindings class the operator when its schema doesn't tell."""
+    variants: frozenset[Variant]
+    manual_kernel_registration: bool
+    """Whether the author registers the kernels by hand."""
+    manual_cpp_binding: bool
+    """Whether the author writes the C++ function by hand."""
+    loc: Span
+    """Where the entry stands."""
+    autogen: tuple[OperatorName, ...]
+    """Operators that are to be derived from this one."""
+    ufunc_inner_loop: Mapping[UfuncKey, UfuncInnerLoop]
+    structured: bool
+    """Whether the kernel is written as a shape function and an out kernel (on the out form only)."""
+    structured_delegate: OperatorName | None
+    """The out form whose structured kernels serve this one."""
+    structured_inherits: str | None
+    """The C++ class that the structured kernel's class derives from, if not `at::impl::MetaBase`."""
+    precomputed: Precompute | None
+    cpp_no_default_args: frozenset[str]
+    """Arguments whose defaults C++ must not see, lest overloads become ambiguous."""
+    is_abstract: bool
+    """Whether backends must bring the kernel (there is no composite one)."""
+    has_composite_implicit_autograd_kernel: bool
+    has_composite_implicit_autograd_nested_tensor_kernel: bool
+    has_composite_explicit_autograd_kernel: bool
+    has_composite_explicit_autograd_non_functional_kernel: bool
+    tags: frozenset[str]
+    """Written tags and those that follow from the schema and from how the entry came to be."""
+
+    def __hash__(self) -> int:
+        return hash(str(self.func.name))
+
+    @property
+    def has_composite_kernel(self) -> bool:
+        """Whether some kernel serves any backend."""
+        return (
+            self.has_composite_implicit_autograd_kernel
+            or self.has_composite_explicit_autograd_kernel
+            or self.has_composite_explicit_autograd_non_functional_kernel
+        )
+
+    @property
+    def is_view_op(self) -> bool:
+        """Whether a result shares memory with an argument that isn't simply returned."""
+        shares = any(r.annotation is not None and not r.annotation.is_write for r in self.func.returns)
+        reshapes_self = "inplace_view" in self.tags and str(self.func.name) not in _RESIZING
+        joins_wildcard = any(
+            a.annotation is not None and "*" in a.annotation.alias_set_after
+            for a in self.func.arguments.flat_all
+        )
+        return shares or reshapes_self or joins_wildcard
+
+    @property
+    def view_schema_kind(self) -> ViewSchemaKind:
+        """Whether results share memory, and whether by changing `self` itself."""
+        if not self.is_view_op:
+            return ViewSchemaKind.non_aliasing
+        return ViewSchemaKind.aliasing_inplace if "inplace_view" in self.tags else ViewSchemaKind.aliasing
+
+    @property
+    def root_name(self) -> str:
+        """The name that all forms and overloads share."""
+        return self.func.name.name.base
+
+    @property
+    def part_of_structured_group(self) -> bool:
+        """Whether structured kernels serve it."""
+        return self.structured or self.structured_delegate is not None
+
+
+_RESIZING: Final = ("resize_", "resize_as_")
+"""Tagged `inplace_view`, but what they change is the storage."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFunctionsGroup:
+    """The forms of one operator that share a signature: a functional and an out form at least."""
+
+    functional: NativeFunction
+    inplace: NativeFunction | None
+    mutable: NativeFunction | None
+    out: NativeFunction
+
+    def __hash__(self) -> int:
+        return hash(self.functional)
+
+    @property
+    def structured(self) -> bool:
+        """Whether structured kernels serve the group."""
+        return self.out.structured
+
+    def functions(self) -> Iterator[NativeFunction]:
+        """The forms there are: functional, out, in-place, mutable."""
+        yield self.functional
+        yield self.out
+        if self.inplace is not None:
+            yield self.inplace
+        if self.mutable is not None:
+            yield self.mutable
+
+    def signature(self) -> FunctionSchema:
+        """What all forms share."""
+        return self.out.func.signature()
+
+    @property
+    def root_name(self) -> str:
+        """The name that all forms share."""
+        return self.functional.root_name
+
+    @staticmethod
+    def from_dict(forms: Mapping[SchemaKind, NativeFunction]) -> NativeFunctionsGroup | None:
+        """The group of these forms, or None if they need no group: no functional or no out form."""
+        functional, out = forms.get(SchemaKind.functional), forms.get(SchemaKind.out)
+        if functional is None or out is None:
+            return None
+        return NativeFunctionsGroup(functional, forms.get(SchemaKind.inplace), forms.get(SchemaKind.mutable), out)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFunctionsViewGroup:
+    """A view operator with its `_copy` form and its in-place form, as far as there are any."""
+
+    view: NativeFunction
+    view_copy: NativeFunction | None
+    view_inplace: NativeFunction | None
+
+    def __hash__(self) -> int:
+        return hash(self.view)
+
+    def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:
+        """The forms there are: view, in-place, copy."""
+        yield self.view
+        if self.view_inplace is not None:
+            yield self.view_inplace
+        if self.view_copy is not None and include_copy:
+            yield self.view_copy
+
+    @property
+    def root_name(self) -> str:
+        """The name that all forms share."""
+        return self.view.root_name
+
+    @property
+    def composite(self) -> bool:
+        """Whether the view is made of other operators, so that it needs no treatment of its own."""
+        return self.view.has_composite_implicit_autograd_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class BackendMetadata:
+    """The kernel of one operator under one dispatch key."""
+
+    kernel: str
+    """Name of the C++ function (or of the structured kernel)."""
+    structured: bool
+    cpp_namespace: str
+    """Where the kernel is declared, e.g. `at::native`."""
+
+    def supports_symint(self) -> bool:
+        """Whether the kernel takes SymInts as such: its name says so."""
+        return "_symint" in self.kernel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BackendIndex:
+    """All kernels under one dispatch key."""
+
+    dispatch_key: DispatchKey
+    use_out_as_primary: bool
+    """Whether functional and in-place forms are served by out kernels, or the other way round."""
+    device_guard: bool
+    """Whether kernels need the current device set to their tensors'."""
+    external: bool
+    """Whether the backend lives outside torch's tree."""
+    index: Mapping[OperatorName, BackendMetadata]
+
+    def primary(self, g: NativeFunctionsGroup) -> NativeFunction:
+        """The form of a group that this backend's kernels are written for."""
+        return g.out if self.use_out_as_primary else g.functional
+
+    def get_kernel(self, g: NativeFunction | NativeFunctionsGroup) -> BackendMetadata | None:
+        """The kernel of a function, or of a group's primary form; None if there is none."""
+        function = g if isinstance(g, NativeFunction) else self.primary(g)
+        return self.index.get(function.func.name)
+
+    def has_kernel(self, g: NativeFunction | NativeFunctionsGroup) -> bool:
+        """Whether there is a kernel for a function, or for a group's primary form."""
+        return self.get_kernel(g) is not None
+
+    def native_function_class_name(self) -> str | None:
+        """The C++ class whose static members an external backend's kernels are; None for torch's own."""
+        return f"{self.dispatch_key}NativeFunctions" if self.external else None
+
+
+def get_view_copy_name(f: NativeFunction) -> OperatorName:
+    """The name of a view operator's `_copy` form."""
+    view = f.func.name
+    return OperatorName(BaseOperatorName(f"{view.name.base}_copy", False, view.name.dunder_method), view.overload_name)
+
+
+def gets_generated_view_copy(f: NativeFunction) -> bool:
+    """Whether a `_copy` form of this function's is derived (if none is written)."""
+    is_inverse = f.func.name.name.base.endswith("_inverse")
+    return (
+        f.is_view_op
+        and not f.has_composite_implicit_autograd_kernel
+        and "inplace_view" not in f.tags
+        and not is_inverse
+    )
+
+
+def gets_generated_out_inplace_wrapper(f: NativeFunction, g: NativeFunctionsGroup, b: BackendIndex) -> bool:
+    """Whether a backend without out kernels gets this form as a wrapper of its functional kernel."""
+    return f.func.kind() is not SchemaKind.functional and not b.has_kernel(f) and b.has_kernel(g.functional)
+
