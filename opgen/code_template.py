@@ -2,6 +2,8 @@
 
     from opgen.code_template import CodeTemplate
     CodeTemplate("f(${args});").substitute(args=["a", "b"])     # 'f(a, b);'
+
+The language and the engine are `opgen.output.template`'s.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns a template and an environment of values into text.
+r"""Turns a template and an environment of values into text.
 
 A template is compiled once into segments; substituting is then a walk over them and a join, with
 no pattern matching.  The compiler lives in `template_parser`; here is what segments do at
@@ -14,7 +14,7 @@ The last two forms are *block lines*: they hold nothing else and leave no line b
 that comes first on its line is a *splice*: every line of its value takes the line's indentation,
 and the elements of a list come one below the other.  Anywhere else a list is joined by `, `.
 
-    CodeTemplate("{\\n  $body\\n}").substitute(body=["int i;", "return i;"])
+    CodeTemplate("{\n  $body\n}").substitute(body=["int i;", "return i;"])
     # {
     #   int i;
     #   return i;
@@ -209,9 +209,7 @@ def _unknown_variable(reference: Reference, scope: Mapping[str, object]) -> User
     name = reference.path[0]
     # A misspelt directive reads as a variable, so the directives are candidates too.
     near = did_you_mean(name, (*scope, *DIRECTIVES))
-    return UserError(
-        Diagnostic("template-unknown-variable", f"unknown variable '{name}'", reference.span, near)
-    )
+    return UserError(Diagnostic("template-unknown-variable", f"unknown variable '{name}'", reference.span, near))
 
 
 def _unknown_field(reference: Reference, name: str, value: object) -> UserError:

@@ -1,7 +1,7 @@
-"""Turns the text of a template into segments, once, so that substituting needs no pattern matching.
+r"""Turns the text of a template into segments, once, so that substituting needs no pattern matching.
 
-    "f($x);\\n$if y\\n  $y\\n$endif\\n"
-    →  "f(",  Inline(x),  ");\\n",  Conditional(y, body=(Splice(y, indent="  "), "\\n"))
+    "f($x);\n$if y\n  $y\n$endif\n"
+    →  "f(",  Inline(x),  ");\n",  Conditional(y, body=(Splice(y, indent="  "), "\n"))
 
 It does not know any values: what a segment does with them is `template`'s business.
 """

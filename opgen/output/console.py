@@ -1,0 +1,114 @@
+"""Turns the outcome of a run into the line a person reads, and its course into a progress bar.
+
+    7,150 files, 12 changed, 1.9 s
+    [########............]  40%  Operators.cpp
+
+The bar shows only on a terminal, and only when a run takes long enough to be waited for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from opgen.output.writer import WriteReport
+
+PATIENCE: Final = 1.0
+"""Seconds that a run may take before it shows a bar."""
+_INTERVAL: Final = 0.05
+_BAR_WIDTH: Final = 20
+_LABEL_WIDTH: Final = 40
+_ERASE_LINE: Final = "\r\x1b[K"
+
+
+class Stream(Protocol):
+    """What the bar is drawn on."""
+
+    def write(self, text: str, /) -> object:
+        """Writes `text`."""
+
+    def flush(self) -> object:
+        """Shows what was written."""
+
+    def isatty(self) -> bool:
+        """Whether a person looks at it."""
+
+
+def format_summary(report: WriteReport, seconds: float) -> str:
+    """The one line about a run: `7,150 files, 12 changed, 1.9 s`."""
+    changed = f"{len(report.changed):,} would change" if report.dry_run else f"{len(report.changed):,} changed"
+    return f"{count(report.total, 'file')}, {changed}, {format_seconds(seconds)}"
+
+
+def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, verbose: bool = False) -> str:
+    """What a run prints at its end, newline-terminated, or nothing if `quiet`; `verbose` names files."""
+    if quiet:
+        return ""
+    verb = "would write" if report.dry_run else "wrote"
+    names = [f"{verb} {path}" for path in report.changed] if verbose else []
+    return "\n".join([*names, format_summary(report, seconds)]) + "\n"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `7,150 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def format_seconds(seconds: float) -> str:
+    """`1.9 s`, `2 min 5 s`."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def format_bar(done: int, total: int, label: str = "") -> str:
+    """`[########............]  40%  label`, for `done` of `total` steps."""
+    share = min(done / total, 1.0) if total else 1.0
+    filled = int(share * _BAR_WIDTH)
+    bar = "#" * filled + "." * (_BAR_WIDTH - filled)
+    return f"[{bar}] {int(share * 100):>3}%  {label[:_LABEL_WIDTH]}".rstrip()
+
+
+@dataclass(slots=True)
+class Progress:
+    """A bar over `total` steps, drawn on a terminal once the run is older than `PATIENCE`."""
+
+    total: int
+    stream: Stream
+    clock: Callable[[], float] = time.monotonic
+    enabled: bool = True
+    """False keeps it silent, whatever the stream is."""
+    done: int = 0
+    """Steps that were finished."""
+    _next: float = 0.0
+    """When the bar is drawn again."""
+    _shown: bool = False
+
+    def __post_init__(self) -> None:
+        self.enabled = self.enabled and self.stream.isatty()
+        self._next = self.clock() + PATIENCE
+
+    def advance(self, label: str = "", steps: int = 1) -> None:
+        """Counts `steps` as finished; `label` says what comes next."""
+        self.done += steps
+        if self.enabled and (now := self.clock()) >= self._next:
+            self._next = now + _INTERVAL
+            self._shown = True
+            self.stream.write(_ERASE_LINE + format_bar(self.done, self.total, label))
+            self.stream.flush()
+
+    def close(self) -> None:
+        """Removes the bar, so that what comes next begins on an empty line."""
+        if self._shown:
+            self._shown = False
+            self.stream.write(_ERASE_LINE)
+            self.stream.flush()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
