@@ -1,0 +1,554 @@
+"""A schema → the signatures of its public C++ functions, `at::add` and `Tensor::add`.
+
+An operator has up to four of them for `at::` and four for `Tensor`.  The usual signature takes out
+arguments first and tensor options as one `TensorOptions`; the *faithful* one takes the arguments
+as the schema has them, with no defaults.  Each of the two exists once with plain integers and, if
+the schema has a `SymInt`, once with `c10::SymInt`.  How the functions reach the dispatcher is none
+of this module's business.
+
+    add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+
+    at::Tensor & add_out(at::Tensor & out, const at::Tensor & self, const at::Tensor & other,
+                         const at::Scalar & alpha=1)
+    at::Tensor & add_outf(const at::Tensor & self, const at::Tensor & other,
+                          const at::Scalar & alpha, at::Tensor & out)
+
+`argumenttype_type` and `returns_type` are where most other conventions get their types from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api.types import (
+    BASE_TYPE_TO_CPP,
+    BOOL,
+    CONST_OPTIONAL_SCALAR,
+    CONST_OPTIONAL_TENSOR,
+    CONST_SCALAR,
+    CONST_TENSOR,
+    DEFAULT_POLICY,
+    I_TENSOR_LIST_REF,
+    INT_ARRAY_REF,
+    LONG,
+    LONG_VECTOR,
+    MUTABLE_TENSOR,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SYM_INT_ARRAY_REF,
+    OPTIONAL_TENSOR_LIST,
+    SCALAR,
+    SCALAR_ARRAY_REF,
+    SYM_INT_ARRAY_REF,
+    SYM_INT_VECTOR,
+    TENSOR,
+    TENSOR_LIST,
+    TENSOR_OPTIONS,
+    VOID,
+    ArgName,
+    ArrayCType,
+    ArrayRefCType,
+    BaseCType,
+    Binding,
+    CType,
+    NamedCType,
+    OptionalCType,
+    SpecialArgName,
+    TupleCType,
+    TypePolicy,
+    UnsupportedTypeError,
+    VectorCType,
+    render_decls,
+    render_defns,
+    render_types,
+)
+from opgen.model import (
+    Argument,
+    Arguments,
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    Return,
+    SelfArgument,
+    TensorOptionsArguments,
+    Type,
+)
+
+DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
+"""The first parameter of a function that redispatches."""
+
+NO_DEFAULTS_LEFT_OUT: Final[frozenset[str]] = frozenset()
+
+# ---------------------------------------------------------------------------------------- names
+
+
+def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False, symint_overload: bool = False) -> str:
+    """The public C++ name of `func`: `add`, `add_`, `add_out`, `add_outf`, `empty_symint`."""
+    stem = plain_name(func)
+    if symint_overload:
+        stem += "_symint"
+    if func.is_out_fn():
+        stem += "_outf" if faithful_name_for_out_overloads else "_out"
+    return stem
+
+
+def plain_name(func: FunctionSchema) -> str:
+    """The operator's name without its overload: `add`, `add_`, `__and__`."""
+    return str(func.name.name)
+
+
+def return_names(function: NativeFunction, *, fallback_name: str = "result") -> tuple[str, ...]:
+    """What each value that `function` returns is called, where C++ or a document needs names.
+
+    An out function's results are its out arguments, an in-place function's is `self`; others have
+    the name that the schema gives, or `fallback_name`, numbered if there are several.
+    """
+    func = function.func
+    return tuple(_return_name(func, at, fallback_name) for at in range(len(func.returns)))
+
+
+def _return_name(func: FunctionSchema, at: int, fallback_name: str) -> str:
+    if func.name.name.inplace:
+        return "self"
+    if func.is_out_fn():
+        return func.arguments.out[at].name
+    given = func.returns[at].name
+    if given is None:
+        return fallback_name if len(func.returns) == 1 else f"{fallback_name}{at}"
+    if any(argument.name == given for argument in func.arguments.flat_all):
+        return f"{given}_return"
+    return given
+
+
+# ---------------------------------------------------------------------------------------- types
+
+
+def _plain_values(symint: bool) -> Mapping[BaseTy, CType]:
+    """The base types that are passed by value, with their C++ types."""
+    by_value = {ty: BaseCType(cpp) for ty, cpp in BASE_TYPE_TO_CPP.items()}
+    del by_value[BaseTy.Tensor], by_value[BaseTy.Scalar]
+    if not symint:
+        by_value[BaseTy.SymInt] = LONG
+    return MappingProxyType(by_value)
+
+
+_VALUES: Final = (_plain_values(symint=False), _plain_values(symint=True))
+_OPTIONAL_VALUES: Final = tuple(
+    MappingProxyType({ty: OptionalCType(ctype) for ty, ctype in values.items()}) for values in _VALUES
+)
+_REFERENCES: Final = MappingProxyType({BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR})
+_RETURNED_OBJECTS: Final = MappingProxyType({BaseTy.Tensor: TENSOR, BaseTy.Scalar: SCALAR})
+_OPTIONAL_REFERENCES: Final = MappingProxyType(
+    {BaseTy.Tensor: CONST_OPTIONAL_TENSOR, BaseTy.Scalar: CONST_OPTIONAL_SCALAR}
+)
+
+
+def value_ctype(t: Type, *, symint: bool = False) -> CType | None:
+    """The C++ type of a value of type `t`, if that is always passed by value; else None."""
+    if isinstance(t, BaseType):
+        ctype = _VALUES[symint].get(t.name)
+        if ctype is None and t.name not in _REFERENCES:
+            raise UnsupportedTypeError(t, "has no C++ type")
+        return ctype
+    if isinstance(t, OptionalType):
+        if isinstance(t.elem, BaseType) and t.elem.name in _OPTIONAL_VALUES[symint]:
+            return _OPTIONAL_VALUES[symint][t.elem.name]
+        elem = value_ctype(t.elem, symint=symint)
+        return None if elem is None else OptionalCType(elem)
+    if isinstance(t, ListType):
+        return _bool_array(t)
+    raise UnsupportedTypeError(t, "has no C++ type")
+
+
+def _bool_array(t: ListType) -> CType | None:
+    if not (isinstance(t.elem, BaseType) and t.elem.name is BaseTy.bool):
+        return None
+    if t.size is None:
+        raise UnsupportedTypeError(t, "needs a size: an array of bool is passed by value")
+    return ArrayCType(BOOL, t.size)
+
+
+def valuetype_type(t: Type, *, binds: ArgName, symint: bool = False) -> NamedCType | None:
+    """`value_ctype`, standing for the argument `binds`."""
+    ctype = value_ctype(t, symint=symint)
+    return None if ctype is None else NamedCType(binds, ctype)
+
+
+def argument_ctype(
+    t: Type,
+    *,
+    mutable: bool,
+    symint: bool = False,
+    policy: TypePolicy = DEFAULT_POLICY,
+    remove_non_owning_ref_types: bool = False,
+) -> CType:
+    """The C++ type of a parameter for an argument of type `t`.
+
+    `mutable` says that the argument is written to.  With `remove_non_owning_ref_types`, lists of
+    integers are vectors, for a parameter that outlives the call.
+    """
+    value = value_ctype(t, symint=symint)
+    if value is not None:
+        return value
+    written = mutable and not policy.use_const_ref_for_mutable_tensors
+    if isinstance(t, BaseType):
+        return MUTABLE_TENSOR if written and t.name is BaseTy.Tensor else _REFERENCES[t.name]
+    if isinstance(t, OptionalType):
+        return _optional_ctype(t, mutable=mutable, symint=symint, policy=policy)
+    if isinstance(t, ListType):
+        if remove_non_owning_ref_types and isinstance(t.elem, BaseType) and t.elem.name in _INTEGERS:
+            return SYM_INT_VECTOR if symint and t.elem.name is BaseTy.SymInt else LONG_VECTOR
+        return _list_ctype(t, mutable=mutable, symint=symint, policy=policy)
+    raise UnsupportedTypeError(t, "has no C++ type")
+
+
+_INTEGERS: Final = frozenset({BaseTy.int, BaseTy.SymInt})
+
+
+def _optional_ctype(t: OptionalType, *, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
+    elem = t.elem
+    if isinstance(elem, BaseType) and elem.name in _OPTIONAL_REFERENCES:
+        if mutable and not policy.use_const_ref_for_mutable_tensors and elem.name is BaseTy.Tensor:
+            return MUTABLE_TENSOR
+        return _OPTIONAL_REFERENCES[elem.name]
+    if isinstance(elem, ListType) and isinstance(elem.elem, BaseType) and elem.elem.name in _INTEGERS:
+        symbolic = symint and elem.elem.name is BaseTy.SymInt
+        return OPTIONAL_SYM_INT_ARRAY_REF if symbolic else OPTIONAL_INT_ARRAY_REF
+    return OptionalCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
+
+
+def _list_ctype(t: ListType, *, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
+    elem = t.elem
+    if isinstance(elem, BaseType):
+        if elem.name is BaseTy.Tensor:
+            return I_TENSOR_LIST_REF if policy.use_ilistref_for_tensor_lists else TENSOR_LIST
+        if elem.name in _INTEGERS:
+            return SYM_INT_ARRAY_REF if symint and elem.name is BaseTy.SymInt else INT_ARRAY_REF
+        if elem.name is BaseTy.Scalar:
+            return SCALAR_ARRAY_REF
+    if isinstance(elem, OptionalType) and isinstance(elem.elem, BaseType) and elem.elem.name is BaseTy.Tensor:
+        return OPTIONAL_TENSOR_LIST
+    return ArrayRefCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
+
+
+def argumenttype_type(
+    t: Type,
+    *,
+    mutable: bool,
+    binds: ArgName,
+    symint: bool = False,
+    policy: TypePolicy = DEFAULT_POLICY,
+    remove_non_owning_ref_types: bool = False,
+) -> NamedCType:
+    """`argument_ctype`, standing for the argument `binds`."""
+    ctype = argument_ctype(
+        t,
+        mutable=mutable,
+        symint=symint,
+        policy=policy,
+        remove_non_owning_ref_types=remove_non_owning_ref_types,
+    )
+    return NamedCType(binds, ctype)
+
+
+def argument_type(
+    a: Argument, *, binds: ArgName, symint: bool = False, policy: TypePolicy = DEFAULT_POLICY
+) -> NamedCType:
+    """The type of the parameter for the argument `a`, standing for `binds`."""
+    return NamedCType(binds, argument_ctype(a.type, mutable=a.is_write, symint=symint, policy=policy))
+
+
+def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
+    """The C++ type of a returned `t`; a `SymInt` is returned as such in every convention."""
+    value = value_ctype(t, symint=True)
+    if value is not None:
+        return value
+    if isinstance(t, BaseType):
+        if mutable and t.name is BaseTy.Tensor:
+            return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
+        return _RETURNED_OBJECTS[t.name]
+    if isinstance(t, ListType):
+        if mutable:
+            raise UnsupportedTypeError(t, "can't be returned as a mutable list: return nothing")
+        if t.size is not None:
+            raise UnsupportedTypeError(t, "can't be returned: leave the size away")
+        return VectorCType(returntype_type(t.elem, mutable=False, policy=policy))
+    if isinstance(t, OptionalType) and isinstance(t.elem, BaseType) and t.elem.name is BaseTy.Tensor:
+        return OptionalCType(returntype_type(t.elem, mutable=mutable, policy=policy))
+    raise UnsupportedTypeError(t, "can't be returned")
+
+
+def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
+    """The C++ return type of a function that returns `rs`: nothing, one type, or a tuple."""
+    if len(rs) == 1:
+        return return_type(rs[0], policy=policy)
+    if not rs:
+        return VOID
+    return TupleCType(tuple([return_type(r, policy=policy) for r in rs]))
+
+
+def return_type(r: Return, *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
+    """The C++ type of one returned value."""
+    return returntype_type(r.type, mutable=r.is_write, policy=policy)
+
+
+# ------------------------------------------------------------------------------------- defaults
+
+_DEFAULT_WORDS: Final = MappingProxyType(
+    {
+        "False": "false",
+        "True": "true",
+        "None": "::std::nullopt",
+        "[]": "{}",
+        "Mean": "at::Reduction::Mean",
+        "contiguous_format": "c10::MemoryFormat::Contiguous",
+        "long": "at::kLong",
+    }
+)
+"""Defaults whose C++ differs from the schema's; every other word is C++ as it stands."""
+
+
+def default_expr(d: str, t: Type, *, symint: bool) -> str:
+    """The C++ expression for the default `d` of an argument of type `t`."""
+    if isinstance(t, OptionalType):
+        if d != "None":
+            return default_expr(d, t.elem, symint=symint)
+        is_tensor = isinstance(t.elem, BaseType) and t.elem.name is BaseTy.Tensor
+        return "{}" if is_tensor else "::std::nullopt"
+    if isinstance(t, ListType):
+        return _list_default(d, t, symint)
+    if isinstance(t, BaseType) and t.name is BaseTy.str and d[:1] in ("'", '"'):
+        return _string_literal(d)
+    return _DEFAULT_WORDS.get(d, d)
+
+
+def _list_default(d: str, t: ListType, symint: bool) -> str:
+    if d.startswith("[") and d.endswith("]"):
+        return "{" + d[1:-1] + "}"
+    if t.size is None:
+        return default_expr(d, t.elem, symint=symint)
+    # A lone integer fills a list of fixed size; a SymInt does not convert to the list by itself.
+    if symint and isinstance(t.elem, BaseType) and t.elem.name is BaseTy.SymInt:
+        return f"c10::SymInt({d})"
+    return _DEFAULT_WORDS.get(d, d)
+
+
+def _string_literal(d: str) -> str:
+    """`d` with C++'s quotes: a schema may quote a string with either kind."""
+    if d[0] == '"':
+        return d
+    return '"' + d[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+
+
+def _options_default(options: TensorOptionsArguments) -> str | None:
+    """The default of the one `TensorOptions` that stands for four arguments."""
+    if all(option.default == "None" for option in options.all()):
+        return "{}"
+    return "at::kLong" if options.dtype.default == "long" else None
+
+
+# ------------------------------------------------------------------------------------ arguments
+
+
+def argument(
+    a: Argument | TensorOptionsArguments | SelfArgument,
+    *,
+    cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
+    method: bool,
+    faithful: bool,
+    symint: bool = False,
+    has_tensor_options: bool,
+    policy: TypePolicy = DEFAULT_POLICY,
+) -> list[Binding]:
+    """The parameters for `a`: one, or none (a method's self), or four (faithful tensor options)."""
+    if isinstance(a, Argument):
+        binds: ArgName = a.name
+        if has_tensor_options and binds == "memory_format":
+            binds = SpecialArgName.possibly_redundant_memory_format
+        default = None
+        if a.default is not None and not faithful and a.name not in cpp_no_default_args:
+            default = default_expr(a.default, a.type, symint=symint)
+        return [Binding(a.name, argument_type(a, binds=binds, symint=symint, policy=policy), a, default)]
+    if isinstance(a, SelfArgument):
+        if method:
+            return []
+        nctype = argument_type(a.argument, binds=a.argument.name, symint=symint, policy=policy)
+        return [Binding(a.argument.name, nctype, a.argument)]
+    if faithful:
+        return [
+            Binding(option.name, argument_type(option, binds=option.name, symint=symint, policy=policy), a)
+            for option in a.all()
+        ]
+    return [Binding("options", NamedCType("options", TENSOR_OPTIONS), a, _options_default(a))]
+
+
+def arguments(
+    arguments: Arguments,
+    *,
+    faithful: bool,
+    symint: bool = False,
+    method: bool,
+    cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
+    policy: TypePolicy = DEFAULT_POLICY,
+) -> tuple[Binding, ...]:
+    """The parameters of a C++ function with these arguments; out arguments first unless faithful."""
+    non_out = arguments.non_out
+    ordered = (*non_out, *arguments.out) if faithful else (*arguments.out, *non_out)
+    bindings: list[Binding] = []
+    for a in ordered:
+        bindings += argument(
+            a,
+            cpp_no_default_args=cpp_no_default_args,
+            method=method,
+            faithful=faithful,
+            symint=symint,
+            has_tensor_options=arguments.tensor_options is not None,
+            policy=policy,
+        )
+    return tuple(bindings)
+
+
+# ----------------------------------------------------------------------------------- signatures
+
+
+@dataclass(frozen=True, slots=True)
+class CppSignature:
+    """The signature of one public C++ function."""
+
+    func: FunctionSchema
+    method: bool
+    """A member of `Tensor`; self is not among the arguments."""
+    faithful: bool
+    """Takes the arguments as the schema has them, with no defaults."""
+    symint: bool
+    """Takes `c10::SymInt` where the schema says so."""
+    fallback_binding: bool
+    """Called `__dispatch_…`, beside a function of the usual name that is written by hand."""
+    policy: TypePolicy
+    arguments: tuple[Binding, ...]
+    returns: CType
+
+    @staticmethod
+    def derive(
+        function: NativeFunction,
+        *,
+        method: bool = False,
+        faithful: bool = False,
+        symint: bool = False,
+        fallback_binding: bool = False,
+    ) -> CppSignature:
+        """The signature of `function` of the kind that the flags say."""
+        func, policy = function.func, TypePolicy.from_function(function)
+        bindings = arguments(
+            func.arguments,
+            faithful=faithful,
+            symint=symint,
+            method=method,
+            cpp_no_default_args=frozenset(function.cpp_no_default_args),
+            policy=policy,
+        )
+        returns = returns_type(func.returns, policy=policy)
+        return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
+
+    def name(self, *, suppress_symint_suffix: bool = False) -> str:
+        """The function's C++ name, optionally without its `_symint`."""
+        stem = name(
+            self.func,
+            faithful_name_for_out_overloads=self.faithful,
+            symint_overload=self.symint and not suppress_symint_suffix,
+        )
+        return f"__dispatch_{stem}" if self.fallback_binding else stem
+
+    def decl(
+        self,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        is_redispatching_fn: bool = False,
+        suppress_symint_suffix: bool = False,
+    ) -> str:
+        """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
+        if name is None:
+            name = prefix + self.name(suppress_symint_suffix=suppress_symint_suffix)
+        parameters = _with_key_set(render_decls(self.arguments), is_redispatching_fn)
+        return f"{self.returns} {name}({parameters})"
+
+    def defn(self, *, name: str | None = None, prefix: str = "", is_redispatching_fn: bool = False) -> str:
+        """The head of the definition: the declaration without defaults."""
+        if name is None:
+            name = prefix + self.name()
+        parameters = _with_key_set(render_defns(self.arguments), is_redispatching_fn)
+        return f"{self.returns} {name}({parameters})"
+
+    def type(self) -> str:
+        """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
+        return f"{self.returns} ({render_types(self.arguments)})"
+
+    def ptr_type(self) -> str:
+        """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
+        return f"{self.returns} (*)({render_types(self.arguments)})"
+
+
+def _with_key_set(parameters: str, is_redispatching_fn: bool) -> str:
+    if not is_redispatching_fn:
+        return parameters
+    return f"{DISPATCH_KEY_SET_PARAMETER}, {parameters}" if parameters else DISPATCH_KEY_SET_PARAMETER
+
+
+@dataclass(frozen=True, slots=True)
+class CppSignatureGroup:
+    """The C++ functions of one operator, all of `at::` or all methods."""
+
+    func: FunctionSchema
+    signature: CppSignature
+    """The usual one."""
+    faithful_signature: CppSignature | None
+    """The faithful one, if it differs: there are tensor options or out arguments."""
+    symint_signature: CppSignature | None
+    """The usual one with `c10::SymInt`, if the schema has any."""
+    symint_faithful_signature: CppSignature | None
+    """The faithful one with `c10::SymInt`, if it differs and the schema has any."""
+
+    @staticmethod
+    def from_native_function(
+        function: NativeFunction, *, method: bool, fallback_binding: bool = False
+    ) -> CppSignatureGroup:
+        """Every C++ function of `function`."""
+        func = function.func
+
+        def derive(exists: bool, faithful: bool, symint: bool) -> CppSignature | None:
+            if not exists:
+                return None
+            return CppSignature.derive(
+                function, method=method, faithful=faithful, symint=symint, fallback_binding=fallback_binding
+            )
+
+        usual = CppSignature.derive(function, method=method, fallback_binding=fallback_binding)
+        has_faithful = func.arguments.tensor_options is not None or bool(func.arguments.out)
+        has_symint = func.has_symint()
+        return CppSignatureGroup(
+            func,
+            usual,
+            faithful_signature=derive(has_faithful, True, False),
+            symint_signature=derive(has_symint, False, True),
+            symint_faithful_signature=derive(has_faithful and has_symint, True, True),
+        )
+
+    def most_faithful_signature(self) -> CppSignature:
+        """The faithful one with plain integers, or the usual one if that is faithful."""
+        return self.faithful_signature or self.signature
+
+    def signatures(self, *, symint: bool = True) -> Iterator[CppSignature]:
+        """Those that exist, the usual one first; without `symint`, those with plain integers."""
+        yield self.signature
+        if self.faithful_signature is not None:
+            yield self.faithful_signature
+        if symint and self.symint_signature is not None:
+            yield self.symint_signature
+        if symint and self.symint_faithful_signature is not None:
+            yield self.symint_faithful_signature

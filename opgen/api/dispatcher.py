@@ -1,0 +1,143 @@
+"""A schema → the signature by which the dispatcher calls its kernels, `at::_ops::add_Tensor::call`.
+
+The dispatcher's convention is close to the schema: arguments in its order, out arguments last,
+tensor options spread, no defaults.  A `SymInt` is a `c10::SymInt` unless a caller asks for plain
+integers.
+
+    empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+
+    at::Tensor & empty_out(c10::SymIntArrayRef size,
+                           ::std::optional<at::MemoryFormat> memory_format, at::Tensor & out)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.api import cpp
+from opgen.api.types import (
+    DEFAULT_POLICY,
+    ArgName,
+    Binding,
+    CType,
+    Expr,
+    NamedCType,
+    TypePolicy,
+    render_defns,
+    render_types,
+)
+from opgen.model import Argument, FunctionSchema, NativeFunction, Return, Type
+
+
+def name(func: FunctionSchema) -> str:
+    """The name that the convention gives `func`; that of the usual C++ function."""
+    return cpp.name(func)
+
+
+def argumenttype_type(
+    t: Type,
+    *,
+    mutable: bool,
+    binds: ArgName,
+    symint: bool = True,
+    policy: TypePolicy = DEFAULT_POLICY,
+    remove_non_owning_ref_types: bool = False,
+) -> NamedCType:
+    """The type of the parameter for an argument of type `t`, as `cpp.argumenttype_type` says."""
+    return cpp.argumenttype_type(
+        t,
+        mutable=mutable,
+        binds=binds,
+        symint=symint,
+        policy=policy,
+        remove_non_owning_ref_types=remove_non_owning_ref_types,
+    )
+
+
+def argument(
+    a: Argument,
+    *,
+    symint: bool = True,
+    policy: TypePolicy = DEFAULT_POLICY,
+    remove_non_owning_ref_types: bool = False,
+) -> Binding:
+    """The parameter for the argument `a`."""
+    ctype = cpp.argument_ctype(
+        a.type,
+        mutable=a.is_write,
+        symint=symint,
+        policy=policy,
+        remove_non_owning_ref_types=remove_non_owning_ref_types,
+    )
+    return Binding(a.name, NamedCType(a.name, ctype), a)
+
+
+def arguments(func: FunctionSchema, *, symint: bool = True, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
+    """The parameters for all arguments of `func`, in the schema's order."""
+    return tuple([argument(a, symint=symint, policy=policy) for a in func.schema_order_arguments()])
+
+
+def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
+    """The return type; the same as that of the C++ functions."""
+    return cpp.returns_type(rs, policy=policy)
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherSignature:
+    """The signature of an operator as the dispatcher sees it."""
+
+    func: FunctionSchema
+    symint: bool
+    """Takes `c10::SymInt` where the schema says so."""
+    prefix: str
+    """Written before the function's name."""
+    policy: TypePolicy
+    arguments: tuple[Binding, ...]
+    returns: CType
+
+    @staticmethod
+    def derive(function: NativeFunction, *, symint: bool = True, prefix: str = "") -> DispatcherSignature:
+        """The signature of `function`."""
+        return DispatcherSignature.from_schema(
+            function.func, symint=symint, prefix=prefix, policy=TypePolicy.from_function(function)
+        )
+
+    @staticmethod
+    def from_schema(
+        func: FunctionSchema, *, symint: bool = True, prefix: str = "", policy: TypePolicy = DEFAULT_POLICY
+    ) -> DispatcherSignature:
+        """The signature of an operator with the schema `func` and the policy `policy`."""
+        bindings = arguments(func, symint=symint, policy=policy)
+        return DispatcherSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
+
+    def name(self) -> str:
+        """The function's C++ name."""
+        return self.prefix + name(self.func)
+
+    def decl(self, name: str | None = None) -> str:
+        """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim)`."""
+        return self.defn(name)
+
+    def defn(self, name: str | None = None, *, is_redispatching_fn: bool = False) -> str:
+        """The head of the definition; with the key set first for a function that redispatches."""
+        parameters = render_defns(self.arguments)
+        if is_redispatching_fn:
+            parameters = ", ".join(filter(None, (cpp.DISPATCH_KEY_SET_PARAMETER, parameters)))
+        return f"{self.returns} {self.name() if name is None else name}({parameters})"
+
+    def exprs(self) -> list[Expr]:
+        """The parameters as expressions, for a call from inside the function."""
+        return [Expr(binding.name, binding.nctype) for binding in self.arguments]
+
+    def type(self) -> str:
+        """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
+        return f"{self.returns} ({render_types(self.arguments)})"
+
+    def ptr_type(self) -> str:
+        """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
+        return f"{self.returns} (*)({render_types(self.arguments)})"
+
+    def returns_type(self) -> CType:
+        """The return type."""
+        return self.returns

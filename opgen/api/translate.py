@@ -1,0 +1,288 @@
+"""C++ expressions at hand → expressions of the types that a call needs.
+
+Two functions for the same operator can take its arguments in different C++ types: one takes a
+`TensorOptions` where the other takes dtype, layout, device and pin_memory; one takes an
+`IntArrayRef` and the other a `SymIntArrayRef`.  Since a binding says which argument it stands for,
+the expressions for a call from one to the other can be found: `translate` looks for each goal among
+the bindings, then tries the conversions listed here.
+
+    options: at::TensorOptions   →   dtype: ::std::optional<at::ScalarType>
+    c10::optTypeMetaToScalarType(options.dtype_opt())
+
+Conversions that copy (a vector from an array reference) are tried only if the caller says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.api.types import (
+    BOOL,
+    CONST_OPTIONAL_SCALAR,
+    CONST_OPTIONAL_TENSOR,
+    CONST_SCALAR,
+    CONST_TENSOR,
+    I_OPT_TENSOR_LIST_REF,
+    INT_ARRAY_REF,
+    LONG,
+    LONG_VECTOR,
+    MUTABLE_TENSOR,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SCALAR,
+    OPTIONAL_SCALAR_REF,
+    OPTIONAL_SYM_INT_ARRAY_REF,
+    OPTIONAL_TENSOR,
+    OPTIONAL_TENSOR_LIST,
+    OPTIONAL_TENSOR_REF,
+    SYM_INT,
+    SYM_INT_ARRAY_REF,
+    SYM_INT_VECTOR,
+    TENSOR_OPTIONS,
+    ArgName,
+    ArrayRefCType,
+    BaseCType,
+    Binding,
+    ConstRefCType,
+    CType,
+    Expr,
+    MutRefCType,
+    NamedCType,
+    OptionalCType,
+    SpecialArgName,
+    deviceT,
+    layoutT,
+    memoryFormatT,
+    opmath_t,
+    scalar_t,
+    scalarTypeT,
+)
+
+
+class UnsatError(Exception):
+    """No conversion leads from the bindings to a goal; a bug of the caller's, not of a user's."""
+
+
+Fact: TypeAlias = tuple[ArgName, CType]
+"""A value that is wanted or known: which argument it stands for, and its C++ type."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """A way to write a value of one type, given an expression for the same argument in another."""
+
+    source: CType
+    template: str
+    """C++ with `{0}` for the expression converted."""
+
+
+_SCALAR_T: Final = BaseCType(scalar_t)
+_OPMATH_T: Final = BaseCType(opmath_t)
+_OPTIONAL_LONG: Final = OptionalCType(LONG)
+_OPTIONAL_SYM_INT: Final = OptionalCType(SYM_INT)
+_OPTIONAL_LONG_VECTOR: Final = OptionalCType(LONG_VECTOR)
+_OPTIONAL_MEMORY_FORMAT: Final = OptionalCType(BaseCType(memoryFormatT))
+
+
+def _if_has_value(then: str) -> str:
+    return "{0}.has_value() ? ::std::make_optional(" + then + ") : ::std::nullopt"
+
+
+def _same(*sources: CType) -> tuple[_Conversion, ...]:
+    return tuple(_Conversion(source, "{0}") for source in sources)
+
+
+_CONVERSIONS: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
+    {
+        MUTABLE_TENSOR: (_Conversion(CONST_TENSOR, "const_cast<Tensor&>({0})"),),
+        OPTIONAL_TENSOR_REF: (
+            *_same(OPTIONAL_TENSOR),
+            _Conversion(
+                CONST_OPTIONAL_TENSOR,
+                "(({0}.has_value() && (*{0}).defined()) ? at::OptionalTensorRef(*{0}) : at::OptionalTensorRef())",
+            ),
+        ),
+        OPTIONAL_SCALAR_REF: (
+            *_same(OPTIONAL_SCALAR),
+            _Conversion(
+                CONST_OPTIONAL_SCALAR,
+                "({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())",
+            ),
+        ),
+        I_OPT_TENSOR_LIST_REF: (_Conversion(OPTIONAL_TENSOR_LIST, "at::IOptTensorListRef({0})"),),
+        _OPMATH_T: (
+            _Conversion(CONST_SCALAR, "({0}).to<opmath_t>()"),
+            _Conversion(_SCALAR_T, "static_cast<opmath_t>({0})"),
+        ),
+        LONG: (_Conversion(SYM_INT, "{0}.guard_int(__FILE__, __LINE__)"),),
+        SYM_INT: _same(LONG),
+        _OPTIONAL_LONG: (_Conversion(_OPTIONAL_SYM_INT, _if_has_value("{0}->guard_int(__FILE__, __LINE__)")),),
+        _OPTIONAL_SYM_INT: (_Conversion(_OPTIONAL_LONG, _if_has_value("c10::SymInt(*{0})")),),
+        INT_ARRAY_REF: (
+            *_same(LONG_VECTOR),
+            _Conversion(SYM_INT_ARRAY_REF, "C10_AS_INTARRAYREF_SLOW({0})"),
+        ),
+        ArrayRefCType(LONG): (
+            *_same(INT_ARRAY_REF, LONG_VECTOR),
+            _Conversion(SYM_INT_ARRAY_REF, "C10_AS_INTARRAYREF_SLOW({0})"),
+        ),
+        SYM_INT_ARRAY_REF: (
+            *_same(SYM_INT_VECTOR),
+            _Conversion(INT_ARRAY_REF, "c10::fromIntArrayRefSlow({0})"),
+        ),
+        OPTIONAL_INT_ARRAY_REF: (
+            *_same(_OPTIONAL_LONG_VECTOR),
+            _Conversion(OPTIONAL_SYM_INT_ARRAY_REF, _if_has_value("C10_AS_INTARRAYREF_SLOW(*{0})")),
+        ),
+        OPTIONAL_SYM_INT_ARRAY_REF: (
+            _Conversion(OPTIONAL_INT_ARRAY_REF, _if_has_value("c10::fromIntArrayRefSlow(*{0})")),
+        ),
+    }
+)
+"""What each type is made from, the best way first.  Sources are known values, not goals in turn."""
+
+_COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
+    {
+        LONG_VECTOR: (_Conversion(INT_ARRAY_REF, "{0}.vec()"),),
+        SYM_INT_VECTOR: (_Conversion(SYM_INT_ARRAY_REF, "{0}.vec()"),),
+        _OPTIONAL_LONG_VECTOR: (_Conversion(OPTIONAL_INT_ARRAY_REF, _if_has_value("{0}->vec()")),),
+        OPTIONAL_SCALAR: (_Conversion(OPTIONAL_SCALAR_REF, _if_has_value("{0}")),),
+        OPTIONAL_TENSOR: (_Conversion(OPTIONAL_TENSOR_REF, _if_has_value("{0}")),),
+    }
+)
+"""The same for conversions that copy; their sources may be converted first, without a copy."""
+
+_OPTIONS: Final = (
+    (
+        "dtype",
+        OptionalCType(BaseCType(scalarTypeT)),
+        "c10::optTypeMetaToScalarType({0}.dtype_opt())",
+        "{0}.scalar_type()",
+    ),
+    ("layout", OptionalCType(BaseCType(layoutT)), "{0}.layout_opt()", "{0}.layout()"),
+    ("device", OptionalCType(BaseCType(deviceT)), "{0}.device_opt()", "{0}.device()"),
+    ("pin_memory", OptionalCType(BOOL), "{0}.pinned_memory_opt()", "::std::nullopt"),
+)
+"""The four tensor options: name, type, how to get it from a TensorOptions, and from an out tensor."""
+
+
+@dataclass(slots=True)
+class _Solver:
+    """Finds expressions for goals from known ones."""
+
+    known: dict[Fact, str]
+    allow_copies: bool
+    failed: set[Fact] = field(default_factory=set)
+
+    def solve(self, name: ArgName, ctype: CType) -> str | None:
+        """An expression of type `ctype` for the argument `name`, or None if there is no way."""
+        fact = (name, ctype)
+        found = self.known.get(fact)
+        if found is None:
+            found = self._convert(name, ctype)
+        return found
+
+    def _convert(self, name: ArgName, ctype: CType) -> str | None:
+        for conversion in _CONVERSIONS.get(ctype, ()):
+            source = self.known.get((name, conversion.source))
+            if source is not None:
+                return conversion.template.format(source)
+        found = self._from_tensor_options(name, ctype)
+        if found is None and isinstance(ctype, ConstRefCType | MutRefCType):
+            found = self._refer(name, ctype)
+        if found is None and self.allow_copies:
+            found = self._copy(name, ctype)
+        return found
+
+    def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
+        """A reference to a value, or a const one to what a mutable one refers to."""
+        if isinstance(ctype, ConstRefCType):
+            found = self.known.get((name, MutRefCType(ctype.elem)))
+            if found is not None:
+                return found
+        return self.solve(name, ctype.elem)
+
+    def _copy(self, name: ArgName, ctype: CType) -> str | None:
+        for conversion in _COPIES.get(ctype, ()):
+            source = self.known.get((name, conversion.source))
+            if source is not None:
+                return conversion.template.format(source)
+        return None
+
+    def _from_tensor_options(self, name: ArgName, ctype: CType) -> str | None:
+        """Tensor options taken apart, put together, or asked of an out tensor."""
+        if name == "options" and ctype == TENSOR_OPTIONS:
+            return self._assemble_options()
+        if name == "memory_format" and ctype == _OPTIONAL_MEMORY_FORMAT:
+            return self._memory_format()
+        for option, option_type, of_options, of_out in _OPTIONS:
+            if name == option and ctype == option_type:
+                whole = self._options()
+                if whole is not None:
+                    return of_options.format(whole)
+                out = self.known.get(("out", CONST_TENSOR))
+                return None if out is None else of_out.format(out)
+        return None
+
+    def _options(self) -> str | None:
+        known = self.known
+        return known.get(("options", ConstRefCType(TENSOR_OPTIONS))) or known.get(("options", TENSOR_OPTIONS))
+
+    def _assemble_options(self) -> str | None:
+        parts = [self.solve(name, ctype) for name, ctype, _, _ in _OPTIONS]
+        if None in parts:
+            return None
+        return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)
+
+    def _memory_format(self) -> str | None:
+        """The memory format, if it is given beside tensor options: they may not contradict it."""
+        given = self.known.get((SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT))
+        options = self._options()
+        if given is None or options is None:
+            return given
+        return f"c10::impl::check_tensor_options_and_extract_memory_format({options}, {given})"
+
+
+def translate(
+    bindings: Iterable[Expr | Binding],
+    goals: Sequence[NamedCType | Binding],
+    *,
+    method: bool = False,
+    allow_expensive_conversions: bool = False,
+) -> list[Expr]:
+    """An expression for each goal, in order, made from the bindings.
+
+    A binding is known under its own name, an `Expr` as what it says.  With `method`, the code
+    stands in a member of `Tensor`, so `*this` is known as `self`.  If several bindings stand for
+    the same argument in the same type, the last counts.  Raises `UnsatError` if a goal can't be
+    reached.
+    """
+    known: dict[Fact, str] = {}
+    for binding in bindings:
+        if isinstance(binding, Binding):
+            known[binding.nctype.name, binding.nctype.type] = binding.name
+        else:
+            known[binding.type.name, binding.type.type] = binding.expr
+    if method:
+        # A member of Tensor is const whatever it does to the tensor.
+        known["self", MUTABLE_TENSOR] = known["self", CONST_TENSOR] = "const_cast<Tensor&>(*this)"
+    solver = _Solver(known, allow_expensive_conversions)
+    result: list[Expr] = []
+    for goal in goals:
+        wanted = goal.nctype if isinstance(goal, Binding) else goal
+        found = solver.solve(wanted.name, wanted.type)
+        if found is None:
+            raise UnsatError(_explain(wanted, known))
+        result.append(Expr(found, wanted))
+    return result
+
+
+def _explain(goal: NamedCType, known: dict[Fact, str]) -> str:
+    context = "".join(f"\n  {ctype} {_spell(name)}  // {expr}" for (name, ctype), expr in known.items())
+    return f"no conversion to '{goal.cpp_type()} {_spell(goal.name)}' from:{context or ' nothing'}"
+
+
+def _spell(name: ArgName) -> str:
+    return name if isinstance(name, str) else name.name

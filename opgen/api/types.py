@@ -1,0 +1,459 @@
+"""The C++ type algebra: what an argument of an operator is called and spelled in C++.
+
+A `CType` is a C++ type as a value; it knows its spelling.  A `NamedCType` adds what the value of
+that type *stands for* (the operator's argument `self`, say), which is what lets
+`opgen.api.translate` turn the arguments of one calling convention into those of another.  A
+`Binding` is a parameter in a C++ signature, and an `Expr` is a C++ expression of a `NamedCType`.
+This module does not know any calling convention: which type an argument gets is decided by `cpp`,
+`native`, `dispatcher` and their neighbours.
+
+    >>> ConstRefCType(OptionalCType(BaseCType(tensorT))).cpp_type()
+    'const ::std::optional<at::Tensor> &'
+    >>> ConstRefCType(BaseCType(tensorT)).cpp_type(strip_ref=True)
+    'at::Tensor'
+
+Two `CType`s are equal if and only if C++ spells them the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.model import (
+    Argument,
+    BaseTy,
+    NativeFunction,
+    ScalarType,
+    SelfArgument,
+    TensorOptionsArguments,
+    Type,
+)
+
+
+class UnsupportedTypeError(ValueError):
+    """A type of a schema that a calling convention has no C++ for; the message says which and why."""
+
+    def __init__(self, type: Type, reason: str) -> None:
+        super().__init__(f"type '{type}' {reason}")
+        self.type = type
+        self.reason = reason
+
+
+class SpecialArgName(Enum):
+    """What a value stands for, where no argument of the schema says it."""
+
+    possibly_redundant_memory_format = auto()
+    """A memory format beside a `TensorOptions`, which may hold one as well."""
+
+
+ArgName: TypeAlias = str | SpecialArgName
+
+
+@dataclass(frozen=True, slots=True)
+class TypePolicy:
+    """The two choices that an operator makes about its C++ types, whatever the calling convention."""
+
+    use_const_ref_for_mutable_tensors: bool = False
+    """Spell a tensor that is written to `const Tensor &` instead of `Tensor &`."""
+    use_ilistref_for_tensor_lists: bool = False
+    """Spell a list of tensors `const ITensorListRef &` instead of `TensorList`."""
+
+    @staticmethod
+    def from_function(function: NativeFunction) -> TypePolicy:
+        """The policy of `function`: structured operators take tensor lists as `ITensorListRef`."""
+        const_ref, ilistref = function.use_const_ref_for_mutable_tensors, function.part_of_structured_group
+        if not const_ref:
+            return STRUCTURED_POLICY if ilistref else DEFAULT_POLICY
+        return TypePolicy(const_ref, ilistref)
+
+
+DEFAULT_POLICY: Final = TypePolicy()
+STRUCTURED_POLICY: Final = TypePolicy(use_ilistref_for_tensor_lists=True)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseCppType:
+    """A C++ type that is a name: a class, an enumeration, a builtin."""
+
+    ns: str
+    """The namespace, or an empty string."""
+    name: str
+    """The name within the namespace."""
+
+    def __str__(self) -> str:
+        return f"{self.ns}::{self.name}" if self.ns else self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CType:
+    """A C++ type.  Its spelling is made when it is, so that asking for it costs nothing."""
+
+    _spelled: str = field(init=False, repr=False)
+    _stripped: str = field(init=False, repr=False)
+
+    def cpp_type(self, *, strip_ref: bool = False) -> str:
+        """How C++ spells the type; with `strip_ref`, without an outer `const … &` or `&`."""
+        return self._stripped if strip_ref else self._spelled
+
+    def remove_const_ref(self) -> CType:
+        """The type without references, inside templates too."""
+        return self
+
+    def __str__(self) -> str:
+        return self._spelled
+
+    def __eq__(self, other: object) -> bool:
+        return self._spelled == other._spelled if isinstance(other, CType) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._spelled)
+
+    def _spell(self, spelled: str, stripped: str | None = None) -> None:
+        object.__setattr__(self, "_spelled", spelled)
+        object.__setattr__(self, "_stripped", spelled if stripped is None else stripped)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseCType(CType):
+    """`at::Tensor`"""
+
+    type: BaseCppType
+
+    def __post_init__(self) -> None:
+        self._spell(str(self.type))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstRefCType(CType):
+    """`const at::Tensor &`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"const {self.elem} &", self.elem.cpp_type(strip_ref=True))
+
+    def remove_const_ref(self) -> CType:
+        return self.elem.remove_const_ref()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MutRefCType(CType):
+    """`at::Tensor &`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"{self.elem} &", self.elem.cpp_type(strip_ref=True))
+
+    def remove_const_ref(self) -> CType:
+        return self.elem.remove_const_ref()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptionalCType(CType):
+    """`::std::optional<at::Tensor>`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"::std::optional<{self.elem}>")
+
+    def remove_const_ref(self) -> CType:
+        return OptionalCType(self.elem.remove_const_ref())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListCType(CType):
+    """`c10::List<at::Tensor>`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"c10::List<{self.elem}>")
+
+    def remove_const_ref(self) -> CType:
+        return ListCType(self.elem.remove_const_ref())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRefCType(CType):
+    """`at::ArrayRef<at::Tensor>`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"at::ArrayRef<{self.elem}>")
+
+    def remove_const_ref(self) -> CType:
+        return ArrayRefCType(self.elem.remove_const_ref())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorCType(CType):
+    """`::std::vector<at::Tensor>`"""
+
+    elem: CType
+
+    def __post_init__(self) -> None:
+        self._spell(f"::std::vector<{self.elem}>")
+
+    def remove_const_ref(self) -> CType:
+        return VectorCType(self.elem.remove_const_ref())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorizedCType(CType):
+    """`at::vec::Vectorized<scalar_t>`"""
+
+    elem: BaseCType
+
+    def __post_init__(self) -> None:
+        self._spell(f"at::vec::Vectorized<{self.elem}>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayCType(CType):
+    """`::std::array<bool,3>`"""
+
+    elem: CType
+    size: int
+
+    def __post_init__(self) -> None:
+        self._spell(f"::std::array<{self.elem},{self.size}>")
+
+    def remove_const_ref(self) -> CType:
+        return ArrayCType(self.elem.remove_const_ref(), self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleCType(CType):
+    """`::std::tuple<at::Tensor,at::Tensor>`"""
+
+    elems: tuple[CType, ...]
+
+    def __post_init__(self) -> None:
+        self._spell(f"::std::tuple<{','.join(map(str, self.elems))}>")
+
+    def remove_const_ref(self) -> CType:
+        return TupleCType(tuple(elem.remove_const_ref() for elem in self.elems))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCType:
+    """A C++ type and what a value of it stands for."""
+
+    name: ArgName
+    """The argument of the operator that it stands for, however a parameter may be called."""
+    type: CType
+    """Its C++ type."""
+
+    def cpp_type(self, *, strip_ref: bool = False) -> str:
+        """How C++ spells the type; see `CType.cpp_type`."""
+        return self.type.cpp_type(strip_ref=strip_ref)
+
+    def remove_const_ref(self) -> NamedCType:
+        """The same with no references in its type."""
+        return NamedCType(self.name, self.type.remove_const_ref())
+
+    def with_name(self, name: ArgName) -> NamedCType:
+        """The same type, standing for something else."""
+        return NamedCType(name, self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A parameter of a C++ function."""
+
+    name: str
+    """The parameter's name in C++."""
+    nctype: NamedCType
+    """Its type, and the argument of the operator that it carries."""
+    argument: Argument | TensorOptionsArguments | SelfArgument
+    """The argument of the schema that it comes from."""
+    default: str | None = None
+    """The C++ expression that a caller may leave out."""
+
+    @property
+    def type(self) -> str:
+        """How C++ spells the parameter's type."""
+        return self.nctype.type._spelled
+
+    def decl(self, *, func_ptr_cast: bool = False) -> str:
+        """`int64_t dim=0`, as a declaration has it; only the type with `func_ptr_cast`."""
+        if func_ptr_cast:
+            return self.nctype.type._spelled
+        default = "" if self.default is None else f"={self.default}"
+        return f"{self.nctype.type._spelled} {self.name}{default}"
+
+    def defn(self) -> str:
+        """`int64_t dim`, as a definition has it."""
+        return f"{self.nctype.type._spelled} {self.name}"
+
+    def no_default(self) -> Binding:
+        """The same parameter, which a caller must give."""
+        return Binding(self.name, self.nctype, self.argument)
+
+    def with_name(self, name: str) -> Binding:
+        """The same parameter under another name in C++; it still stands for the same argument."""
+        return Binding(name, self.nctype, self.argument, self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """A C++ expression."""
+
+    expr: str
+    """The expression."""
+    type: NamedCType
+    """Its type, and what its value stands for."""
+
+
+def render_decls(bindings: Sequence[Binding]) -> str:
+    """`const at::Tensor & self, int64_t dim=0`"""
+    return ", ".join([binding.decl() for binding in bindings])
+
+
+def render_defns(bindings: Sequence[Binding]) -> str:
+    """`const at::Tensor & self, int64_t dim`"""
+    return ", ".join([binding.defn() for binding in bindings])
+
+
+def render_types(bindings: Sequence[Binding]) -> str:
+    """`const at::Tensor &, int64_t`"""
+    return ", ".join([binding.nctype.type._spelled for binding in bindings])
+
+
+# Names of C++ that operators' types are made of.  `scalar_t` and `opmath_t` are template parameters
+# that dispatch macros introduce, hence their spelling.
+voidT: Final = BaseCppType("", "void")
+boolT: Final = BaseCppType("", "bool")
+byteT: Final = BaseCppType("", "uint8_t")
+charT: Final = BaseCppType("", "int8_t")
+shortT: Final = BaseCppType("", "int16_t")
+int32T: Final = BaseCppType("", "int32_t")
+longT: Final = BaseCppType("", "int64_t")
+floatT: Final = BaseCppType("", "float")
+doubleT: Final = BaseCppType("", "double")
+halfT: Final = BaseCppType("at", "Half")
+bfloat16T: Final = BaseCppType("at", "BFloat16")
+complexHalfT: Final = BaseCppType("c10", "complex<c10::Half>")
+complexFloatT: Final = BaseCppType("c10", "complex<float>")
+complexDoubleT: Final = BaseCppType("c10", "complex<double>")
+float8_e5m2T: Final = BaseCppType("at", "Float8_e5m2")
+float8_e5m2fnuzT: Final = BaseCppType("at", "Float8_e5m2fnuz")
+float8_e4m3fnT: Final = BaseCppType("at", "Float8_e4m3fn")
+float8_e4m3fnuzT: Final = BaseCppType("at", "Float8_e4m3fnuz")
+float8_e8m0fnuT: Final = BaseCppType("at", "Float8_e8m0fnu")
+scalar_t: Final = BaseCppType("", "scalar_t")
+opmath_t: Final = BaseCppType("", "opmath_t")
+
+stringT: Final = BaseCppType("c10", "string_view")
+generatorT: Final = BaseCppType("at", "Generator")
+scalarTypeT: Final = BaseCppType("at", "ScalarType")
+tensorT: Final = BaseCppType("at", "Tensor")
+optionalTensorRefT: Final = BaseCppType("at", "OptionalTensorRef")
+tensorListT: Final = BaseCppType("at", "TensorList")
+iTensorListRefT: Final = BaseCppType("at", "ITensorListRef")
+iOptTensorListRefT: Final = BaseCppType("at", "IOptTensorListRef")
+dimVectorT: Final = BaseCppType("at", "DimVector")
+layoutT: Final = BaseCppType("at", "Layout")
+deviceT: Final = BaseCppType("at", "Device")
+deviceIndexT: Final = BaseCppType("at", "DeviceIndex")
+scalarT: Final = BaseCppType("at", "Scalar")
+optionalScalarRefT: Final = BaseCppType("at", "OptionalScalarRef")
+memoryFormatT: Final = BaseCppType("at", "MemoryFormat")
+qschemeT: Final = BaseCppType("at", "QScheme")
+storageT: Final = BaseCppType("at", "Storage")
+streamT: Final = BaseCppType("at", "Stream")
+intArrayRefT: Final = BaseCppType("at", "IntArrayRef")
+optionalIntArrayRefT: Final = BaseCppType("at", "OptionalIntArrayRef")
+symIntArrayRefT: Final = BaseCppType("c10", "SymIntArrayRef")
+optionalSymIntArrayRefT: Final = BaseCppType("at", "OptionalSymIntArrayRef")
+tensorOptionsT: Final = BaseCppType("at", "TensorOptions")
+tensorGeometryT: Final = BaseCppType("at", "TensorGeometry")
+typeAndSizeT: Final = BaseCppType("torch::autograd::generated", "TypeAndSize")
+inverseReturnModeT: Final = BaseCppType("at::functionalization", "InverseReturnMode")
+SymIntT: Final = BaseCppType("c10", "SymInt")
+SymBoolT: Final = BaseCppType("c10", "SymBool")
+
+BASE_TYPE_TO_CPP: Final[Mapping[BaseTy, BaseCppType]] = MappingProxyType(
+    {
+        BaseTy.Generator: generatorT,
+        BaseTy.ScalarType: scalarTypeT,
+        BaseTy.Tensor: tensorT,
+        BaseTy.int: longT,
+        BaseTy.DimVector: dimVectorT,
+        BaseTy.float: doubleT,
+        BaseTy.str: stringT,
+        BaseTy.bool: boolT,
+        BaseTy.Layout: layoutT,
+        BaseTy.Device: deviceT,
+        BaseTy.DeviceIndex: deviceIndexT,
+        BaseTy.Scalar: scalarT,
+        BaseTy.MemoryFormat: memoryFormatT,
+        BaseTy.QScheme: qschemeT,
+        BaseTy.Storage: storageT,
+        BaseTy.Stream: streamT,
+        BaseTy.SymInt: SymIntT,
+        BaseTy.SymBool: SymBoolT,
+    }
+)
+"""The C++ type that holds a value of each base type of a schema."""
+
+SCALAR_TYPE_TO_CPP: Final[Mapping[ScalarType, BaseCppType]] = MappingProxyType(
+    {
+        ScalarType.Byte: byteT,
+        ScalarType.Char: charT,
+        ScalarType.Short: shortT,
+        ScalarType.Int: int32T,
+        ScalarType.Long: longT,
+        ScalarType.Half: halfT,
+        ScalarType.Float: floatT,
+        ScalarType.Double: doubleT,
+        ScalarType.ComplexHalf: complexHalfT,
+        ScalarType.ComplexFloat: complexFloatT,
+        ScalarType.ComplexDouble: complexDoubleT,
+        ScalarType.Bool: boolT,
+        ScalarType.BFloat16: bfloat16T,
+        ScalarType.Float8_e5m2: float8_e5m2T,
+        ScalarType.Float8_e5m2fnuz: float8_e5m2fnuzT,
+        ScalarType.Float8_e4m3fn: float8_e4m3fnT,
+        ScalarType.Float8_e4m3fnuz: float8_e4m3fnuzT,
+        ScalarType.Float8_e8m0fnu: float8_e8m0fnuT,
+    }
+)
+"""The C++ type of one element of a tensor of each scalar type."""
+
+# The composed types that nearly every operator uses, made once.
+VOID: Final = BaseCType(voidT)
+BOOL: Final = BaseCType(boolT)
+LONG: Final = BaseCType(longT)
+SYM_INT: Final = BaseCType(SymIntT)
+TENSOR: Final = BaseCType(tensorT)
+SCALAR: Final = BaseCType(scalarT)
+CONST_TENSOR: Final = ConstRefCType(TENSOR)
+MUTABLE_TENSOR: Final = MutRefCType(TENSOR)
+OPTIONAL_TENSOR: Final = OptionalCType(TENSOR)
+CONST_OPTIONAL_TENSOR: Final = ConstRefCType(OPTIONAL_TENSOR)
+MUTABLE_OPTIONAL_TENSOR: Final = MutRefCType(OPTIONAL_TENSOR)
+OPTIONAL_TENSOR_REF: Final = BaseCType(optionalTensorRefT)
+CONST_SCALAR: Final = ConstRefCType(SCALAR)
+OPTIONAL_SCALAR: Final = OptionalCType(SCALAR)
+CONST_OPTIONAL_SCALAR: Final = ConstRefCType(OPTIONAL_SCALAR)
+OPTIONAL_SCALAR_REF: Final = BaseCType(optionalScalarRefT)
+INT_ARRAY_REF: Final = BaseCType(intArrayRefT)
+OPTIONAL_INT_ARRAY_REF: Final = BaseCType(optionalIntArrayRefT)
+SYM_INT_ARRAY_REF: Final = BaseCType(symIntArrayRefT)
+OPTIONAL_SYM_INT_ARRAY_REF: Final = BaseCType(optionalSymIntArrayRefT)
+LONG_VECTOR: Final = VectorCType(LONG)
+SYM_INT_VECTOR: Final = VectorCType(SYM_INT)
+TENSOR_LIST: Final = BaseCType(tensorListT)
+I_TENSOR_LIST_REF: Final = ConstRefCType(BaseCType(iTensorListRefT))
+I_OPT_TENSOR_LIST_REF: Final = BaseCType(iOptTensorListRefT)
+OPTIONAL_TENSOR_LIST: Final = ConstRefCType(ListCType(OPTIONAL_TENSOR))
+SCALAR_ARRAY_REF: Final = ArrayRefCType(SCALAR)
+TENSOR_OPTIONS: Final = BaseCType(tensorOptionsT)
