@@ -1,0 +1,74 @@
+"""Turns a text into a checked C++ name, with a caret at the character that can't be in one.
+
+ops.yaml:7:11: error: '-' can't stand in a C++ name [bad-identifier]
+    7 |     CPU: my-co::k
+      |            ^ letters, digits and '_' only
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from opgen.diagnostics import Diagnostic, UserError
+from opgen.frontend.fields import scalar
+from opgen.frontend.nodes import Node, Scalar
+
+MAX_NAMESPACES: Final = 3
+"""Most namespaces that a qualified name may have before the name itself."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEYWORD_TEXT: Final = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class compl concept const consteval constexpr constinit const_cast continue co_await
+    co_return co_yield decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return
+    short signed sizeof static static_assert static_cast struct switch template this thread_local
+    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while
+    xor xor_eq
+"""
+KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
+"""Words that C++20 keeps for itself."""
+
+
+def identifier(node: Node) -> Scalar:
+    """A C++ identifier."""
+    return _qualified(scalar(node), 0)
+
+
+def qualified_name(node: Node) -> Scalar:
+    """A C++ name with up to three namespaces before it, as `at::native::add`."""
+    return _qualified(scalar(node), MAX_NAMESPACES)
+
+
+def _qualified(name: Scalar, namespaces: int) -> Scalar:
+    """`name` itself, if each of its parts is an identifier and there are not too many of them."""
+    at = 0
+    parts = name.text.split("::")
+    for part in parts[: namespaces + 1]:
+        _check_identifier(name, at, part)
+        at += len(part) + 2
+    if len(parts) > namespaces + 1:
+        message = (
+            f"'{name.text}' has more than {namespaces} namespaces"
+            if namespaces
+            else "a name without namespaces goes here"
+        )
+        raise UserError(Diagnostic("too-many-namespaces", message, name.span_at(at - 2, len(name.text))))
+    return name
+
+
+def _check_identifier(name: Scalar, at: int, part: str) -> None:
+    """Points at the first character that can't be in the identifier `part`, `at` in `name`'s text."""
+    found = _IDENTIFIER.match(part)
+    good = found.end() if found else 0
+    if not part or good < len(part):
+        span = name.span_at(at + good, at + good + 1)
+        problem = f"'{part[good]}' can't stand in a C++ name" if part else "a part of this C++ name is missing"
+        if part and not good and part[0].isdigit():
+            problem = "a C++ name can't start with a digit"
+        raise UserError(Diagnostic("bad-identifier", problem, span, "letters, digits and '_' only"))
+    if part in KEYWORDS:
+        span = name.span_at(at, at + len(part))
+        raise UserError(Diagnostic("bad-identifier", f"'{part}' is a keyword of C++, not a name", span))

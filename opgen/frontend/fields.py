@@ -1,0 +1,228 @@
+"""Turns a mapping node into values by a table of fields, and every other key into a diagnostic.
+
+A table is a tuple of `Field`s: each has a name, a converter, and a default unless it is required.
+What was read is asked for by the field itself, so that its type is known:
+
+    VARIANTS = Field("variants", word_list, default=())
+    DEVICE_GUARD = Field("device_guard", boolean, default=True)
+
+    values = read_fields(node, (VARIANTS, DEVICE_GUARD), "entry 'abs'", log)
+    values[DEVICE_GUARD]        # a bool, True unless the entry says otherwise
+
+A converter takes a node to a value, or raises a `UserError` that says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
+
+from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, closest, expected
+from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+
+T = TypeVar("T")
+U = TypeVar("U")
+T_co = TypeVar("T_co", covariant=True)
+Convert: TypeAlias = Callable[[Node], T]
+"""Takes a node to a value, or raises a `UserError`."""
+
+_BOOLEANS: Final = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
+_WORD = re.compile(r"[^,]+")
+
+
+class _Required(Enum):
+    REQUIRED = "there is no default"
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[T_co]):
+    """One key that a mapping may have."""
+
+    name: str
+    convert: Convert[T_co]
+    default: T_co | _Required = _Required.REQUIRED
+    """What an absent key means; without one, the key is required."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a mapping without this key is a mistake."""
+        return isinstance(self.default, _Required)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a mapping says, by field."""
+
+    node: MappingNode
+    converted: Mapping[str, object]
+    """Values of the keys that were written, by name."""
+
+    def __getitem__(self, field: Field[T]) -> T:
+        """The value of `field`, or its default."""
+        return cast(T, self.converted.get(field.name, field.default))
+
+    def __contains__(self, field: Field[Any]) -> bool:
+        """Whether the key was written, and could be read."""
+        return field.name in self.converted
+
+    def span(self, field: Field[Any]) -> Span:
+        """Where the value of `field` was written; of the whole mapping, where it wasn't."""
+        return (self.node.get(field.name) or self.node).span
+
+
+def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagnostics) -> Values | None:
+    """Reads `node` by `table`; `what` names it in messages, as in `entry 'abs'`.
+
+    Keys that are unknown and values that can't be converted are logged, and the rest is read; None
+    if the node is no mapping, or a required field is absent or can't be read.
+    """
+    fields = {field.name: field for field in table}
+    if not isinstance(node, MappingNode):
+        label = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:3])
+        log.error("wrong-kind", f"{what} must be a mapping, not {kind_of(node)}", node.span, label)
+        return None
+    converted: dict[str, object] = {}
+    for key, value in node.entries:
+        field = fields.get(key.text)
+        if field is None:
+            log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, expected(key.text, fields))
+        elif isinstance(value, Scalar) and value.is_empty:
+            log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, _eaten(value))
+        else:
+            _convert(field, value, converted, log)
+    lacking = [name for name, field in fields.items() if field.is_required and name not in converted]
+    _check_present(node, lacking, what, log)
+    return None if lacking else Values(node, converted)
+
+
+def _convert(field: Field[Any], value: Node, converted: dict[str, object], log: Diagnostics) -> None:
+    try:
+        converted[field.name] = field.convert(value)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+
+
+def _check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
+    """Logs each required key that the mapping lacks, unless another key looks like a misspelling of it."""
+    keys = [key.text for key, _ in node.entries]
+    for name in required:
+        if name not in keys and not any(closest(key, required) == name for key in keys):
+            start = node.entries[0][0].span if node.entries else node.span
+            log.error("missing-key", f"{what} lacks the key '{name}'", start, f"add '{name}: ...'")
+
+
+def _eaten(value: Scalar) -> str:
+    return "' #' starts a comment in YAML: quote the value" if value.eaten_comment() else ""
+
+
+def kind_of(node: Node) -> str:
+    """What `node` is, in words for a message."""
+    if isinstance(node, Scalar):
+        return "an empty value" if node.is_empty else "text"
+    return "a list" if isinstance(node, ListNode) else "a mapping"
+
+
+def wrong_kind(node: Node, wanted: str) -> UserError:
+    """The mistake of writing another kind of node than `wanted`."""
+    return UserError(Diagnostic("wrong-kind", f"expected {wanted} here, not {kind_of(node)}", node.span))
+
+
+def scalar(node: Node) -> Scalar:
+    """A text that is not empty, with its place."""
+    if not isinstance(node, Scalar) or not node.text:
+        raise wrong_kind(node, "text")
+    return node
+
+
+def text(node: Node) -> str:
+    """A text that is not empty."""
+    return scalar(node).text
+
+
+def boolean(node: Node) -> bool:
+    """True or False, in any of YAML's spellings; in quotes it would be text."""
+    found = scalar(node)
+    value = _BOOLEANS.get(found.text.lower())
+    if value is None or not found.is_plain or found.text not in _cased(found.text):
+        label = "expected True or False" + ("" if found.is_plain else ", without quotes")
+        raise UserError(Diagnostic("bad-boolean", f"'{found.text}' is neither true nor false", found.span, label))
+    return value
+
+
+def _cased(word: str) -> tuple[str, str, str]:
+    return word.lower(), word.capitalize(), word.upper()
+
+
+def word_list(node: Node) -> tuple[Scalar, ...]:
+    """Words with their places: a list of texts, or one text with commas between words."""
+    if isinstance(node, ListNode):
+        return list_of(scalar)(node)
+    found = scalar(node)
+    words = tuple(_stripped(found, m.start(), m.end()) for m in _WORD.finditer(found.text))
+    if len(words) != found.text.count(",") + 1 or not all(word.text for word in words):
+        raise UserError(Diagnostic("missing-value", "a word is missing beside a comma", found.span))
+    return words
+
+
+def _stripped(whole: Scalar, start: int, end: int) -> Scalar:
+    """The characters `start` to `end` of `whole` as a scalar of their own, without outer white space."""
+    part = whole.text[start:end]
+    start += len(part) - len(part.lstrip())
+    part = part.strip()
+    span = whole.span_at(start, start + len(part))
+    return Scalar(part, whole.source, span.start, span.end)
+
+
+def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
+    """A list whose items `convert` takes; the mistakes of all items are reported together."""
+
+    def read(node: Node) -> tuple[T, ...]:
+        if not isinstance(node, ListNode):
+            raise wrong_kind(node, "a list")
+        log, values = Diagnostics(), []
+        for item in node.items:
+            try:
+                values.append(convert(item))
+            except UserError as problem:
+                log.extend(problem.diagnostics)
+        log.raise_errors()
+        return tuple(values)
+
+    return read
+
+
+def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tuple[T, U], ...]]:
+    """A mapping as pairs in the order written; the mistakes of all pairs are reported together."""
+
+    def read(node: Node) -> tuple[tuple[T, U], ...]:
+        if not isinstance(node, MappingNode):
+            raise wrong_kind(node, "a mapping")
+        log, pairs = Diagnostics(), []
+        for key, value in node.entries:
+            try:
+                pairs.append((convert_key(key), convert(value)))
+            except UserError as problem:
+                log.extend(problem.diagnostics)
+        log.raise_errors()
+        return tuple(pairs)
+
+    return read
+
+
+def one_of(what: str, legal: Mapping[str, T]) -> Convert[T]:
+    """One of the words in `legal`, as what it stands for; `what` names such a word in messages."""
+
+    def read(node: Node) -> T:
+        found = scalar(node)
+        if found.text not in legal:
+            message = f"'{found.text}' is not a {what}"
+            raise UserError(
+                Diagnostic(f"unknown-{what.replace(' ', '-')}", message, found.span, expected(found.text, legal))
+            )
+        return legal[found.text]
+
+    return read

@@ -1,0 +1,229 @@
+"""Turns what a user selects, in a file or on the command line, into a checked `SelectiveBuilder`.
+
+A selection file:
+
+    operators:
+      aten::add.Tensor:
+        is_root_operator: true
+        include_all_overloads: false
+    kernel_metadata:
+      add_kernel: [float, int64_t]
+
+The names on the command line are read as a text of their own, so that a mistake in them is shown
+with its place as well:
+
+    --op-registration-whitelist:1:11: error: there is no operator 'aten::emty' [unknown-operator]
+        1 | aten::add aten::emty
+          |           ^^^^^^^^^^ did you mean 'aten::empty'?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError, closest, did_you_mean, expected
+from opgen.frontend.fields import Field, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
+from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
+from opgen.frozen_map import FrozenMap
+from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name
+from opgen.selective_build.selector import SelectiveBuilder
+
+OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
+BACKEND_LIST_FLAG: Final = "--backend-whitelist"
+
+MAX_SUGGESTIONS: Final = 20
+"""Most unknown operators of a selection for which the nearest known one is looked up."""
+
+_OPERATOR = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOperators:
+    """The operators that a selection may name."""
+
+    names: frozenset[str]
+    """With namespace and overload: `aten::add.Tensor`."""
+    base_names: frozenset[str]
+    """The same without their overloads: `aten::add`."""
+    namespaces: frozenset[str]
+    must_exist: bool = True
+    """Whether naming another operator is an error, rather than a warning."""
+
+    @staticmethod
+    def of(names: Iterable[str], must_exist: bool = True) -> KnownOperators:
+        """From the operators' full names."""
+        full = frozenset(names)
+        namespaces = frozenset(name.partition("::")[0] for name in full)
+        return KnownOperators(full, frozenset(map(strip_operator_overload_name, full)), namespaces, must_exist)
+
+
+_Lists: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def operator_name(node: Node) -> Scalar:
+    """An operator with its namespace, and perhaps its overload."""
+    name = scalar(node)
+    if _OPERATOR.fullmatch(name.text):
+        return name
+    if "::" not in name.text:
+        label = f"did you mean 'aten::{name.text}'?"
+        raise UserError(Diagnostic("missing-namespace", f"'{name.text}' lacks its namespace", name.span, label))
+    label = "write namespace::name or namespace::name.overload"
+    raise UserError(Diagnostic("bad-operator-name", f"'{name.text}' is not the name of an operator", name.span, label))
+
+
+def texts(node: Node) -> tuple[str, ...]:
+    """A list of texts, or one text with commas between words."""
+    return tuple(word.text for word in word_list(node))
+
+
+def operators(node: Node) -> MappingNode:
+    """The operators' own mappings, which are read one by one."""
+    if not isinstance(node, MappingNode):
+        label = "write 'namespace::name: {}' for each"
+        raise UserError(Diagnostic("wrong-kind", "the operators of a selection must be a mapping", node.span, label))
+    return node
+
+
+IS_ROOT = Field("is_root_operator", boolean, default=True)
+FOR_TRAINING = Field("is_used_for_training", boolean, default=True)
+ALL_OVERLOADS = Field("include_all_overloads", boolean, default=True)
+OPERATOR_DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
+OPERATOR_TABLE = (IS_ROOT, FOR_TRAINING, ALL_OVERLOADS, OPERATOR_DEBUG_INFO)
+
+ALL_OPERATORS = Field("include_all_operators", boolean, default=False)
+ALL_ELSE = Field("include_all_non_op_selectives", boolean, default=False)
+DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
+OPERATORS: Field[MappingNode | None] = Field("operators", operators, default=None)
+KERNELS: Field[_Lists] = Field("kernel_metadata", mapping_of(text, texts), default=())
+ET_KERNELS: Field[_Lists] = Field("et_kernel_metadata", mapping_of(text, list_of(text)), default=())
+CLASSES: Field[tuple[str, ...]] = Field("custom_classes", texts, default=())
+FEATURES: Field[tuple[str, ...]] = Field("build_features", texts, default=())
+TABLE = (ALL_OPERATORS, ALL_ELSE, DEBUG_INFO, OPERATORS, KERNELS, ET_KERNELS, CLASSES, FEATURES)
+
+
+def load_selection(
+    where: Source | Path, log: Diagnostics, known: KnownOperators | None = None
+) -> SelectiveBuilder | None:
+    """The selection in a YAML file, or None if it can't be used; `log` says why."""
+    root = load_yaml(where, log)
+    values = None if root is None else read_fields(root, TABLE, "a selection", log)
+    if values is None:
+        return None
+    return SelectiveBuilder(
+        include_all_operators=values[ALL_OPERATORS],
+        _debug_info=values[DEBUG_INFO],
+        operators=_read_operators(values[OPERATORS], log, known),
+        kernel_metadata=FrozenMap(values[KERNELS]),
+        et_kernel_metadata=FrozenMap(values[ET_KERNELS]),
+        custom_classes=frozenset(values[CLASSES]),
+        build_features=frozenset(values[FEATURES]),
+        include_all_non_op_selectives=values[ALL_ELSE],
+    )
+
+
+def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:
+    """The selection that a list of operators on the command line stands for: inference, all overloads."""
+    good = tuple(_checked(_words(OPERATOR_LIST_FLAG, names), log))
+    if known is not None:
+        check_operators(((name, True) for name in good), known, log)
+    return SelectiveBuilder.from_legacy_op_registration_allow_list(
+        {name.text for name in good}, is_root_operator=True, is_used_for_training=False
+    )
+
+
+def select(
+    names: Sequence[str] | None, path: Path | None, log: Diagnostics, known: KnownOperators | None = None
+) -> SelectiveBuilder | None:
+    """The selection that a command's flags ask for; everything, if they ask for nothing."""
+    if names is not None and path is not None:
+        message = f"{OPERATOR_LIST_FLAG} and --op-selection-yaml-path can't be given together"
+        log.error("conflicting-flags", message)
+        return None
+    if names is not None:
+        return selection_of_names(names, log, known)
+    return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
+
+
+def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:
+    """Logs the words given to a flag that are not legal; `what` names such a word in messages."""
+    for word in _words(flag, words):
+        if word.text not in legal:
+            label = expected(word.text, legal)
+            log.error(f"unknown-{what.replace(' ', '-')}", f"there is no {what} '{word.text}'", word.span, label)
+
+
+def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators, log: Diagnostics) -> None:
+    """Logs the names that select no known operator; each comes with whether it stands for all overloads.
+
+    A namespace that no definition mentions is merely warned of: its operators are registered elsewhere.
+    """
+    suggestions_left = MAX_SUGGESTIONS
+    for name, all_overloads in named:
+        if name.text in known.names or (all_overloads and name.text in known.base_names):
+            continue
+        tell = log.error if known.must_exist else log.warning
+        namespace = name.text.partition("::")[0]
+        if namespace not in known.namespaces and closest(namespace, known.namespaces) is None:
+            message = f"no operator of the namespace '{namespace}' is defined here, so '{name.text}' changes nothing"
+            log.warning("unknown-namespace", message, name.span)
+            continue
+        label = _nearest(name.text, known) if suggestions_left > 0 else ""
+        suggestions_left -= 1
+        tell("unknown-operator", f"there is no operator '{name.text}'", name.span, label)
+
+
+def _nearest(name: str, known: KnownOperators) -> str:
+    """What to write in place of an unknown operator."""
+    base = strip_operator_overload_name(name)
+    if name in known.base_names:
+        return "it has overloads only: name one, or set 'include_all_overloads: true'"
+    if base in known.base_names:
+        overloads = sorted(full for full in known.names if strip_operator_overload_name(full) == base)
+        return expected(name, overloads)
+    return did_you_mean(name, known.names if "." in name else known.base_names) or did_you_mean(base, known.base_names)
+
+
+def _read_operators(
+    node: MappingNode | None, log: Diagnostics, known: KnownOperators | None
+) -> FrozenMap[str, SelectiveBuildOperator]:
+    entries = dict(node.entries) if node else {}
+    read = [(name, _read_operator(name.text, entries[name], log)) for name in _checked(entries, log)]
+    kept = [(name, operator) for name, operator in read if operator is not None]
+    if known is not None:
+        check_operators(((name, operator.include_all_overloads) for name, operator in kept), known, log)
+    return FrozenMap({name.text: operator for name, operator in kept})
+
+
+def _read_operator(name: str, node: Node, log: Diagnostics) -> SelectiveBuildOperator | None:
+    """One operator of a selection file; an empty value leaves everything at its default."""
+    if isinstance(node, Scalar) and node.is_empty:
+        return SelectiveBuildOperator.from_legacy_operator_name_without_overload(name)
+    values = read_fields(node, OPERATOR_TABLE, f"operator '{name}'", log)
+    if values is None:
+        return None
+    return SelectiveBuildOperator(
+        name, values[IS_ROOT], values[FOR_TRAINING], values[ALL_OVERLOADS], values[OPERATOR_DEBUG_INFO]
+    )
+
+
+def _checked(names: Iterable[Scalar], log: Diagnostics) -> Iterator[Scalar]:
+    """Those of `names` that are names of operators; logs what is wrong with the others."""
+    for name in names:
+        try:
+            yield operator_name(name)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+
+
+def _words(flag: str, words: Sequence[str]) -> tuple[Scalar, ...]:
+    """The words given to a flag, with their places in the line that they make."""
+    source, start, placed = Source(flag, " ".join(words)), 0, []
+    for word in words:
+        placed.append(Scalar(word, source, start, start + len(word)))
+        start += len(word) + 1
+    return tuple(placed)

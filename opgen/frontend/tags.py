@@ -1,0 +1,59 @@
+"""Turns tags.yaml into the tags that an operator may carry.
+
+    - tag: pointwise
+      desc: |
+        The operator computes each element of its result from one element of each input.
+
+becomes `TagDefinition("pointwise", "The operator computes ...", <span of 'pointwise'>)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opgen.diagnostics import Diagnostics, Note, Source, Span
+from opgen.frontend.cpp_names import identifier
+from opgen.frontend.fields import Field, read_fields, text
+from opgen.frontend.nodes import ListNode, Node, load_yaml
+from opgen.frozen_map import FrozenMap
+
+TAG = Field("tag", identifier)
+DESCRIPTION = Field("desc", text)
+TABLE = (TAG, DESCRIPTION)
+
+
+@dataclass(frozen=True, slots=True)
+class TagDefinition:
+    """A tag, as its file declares it."""
+
+    name: str
+    """A C++ identifier: tags become an enumeration."""
+    description: str
+    """What the tag says about an operator; ends as the file does, often with a line break."""
+    span: Span = field(compare=False)
+    """Where the name was written."""
+
+
+def load_tags(where: Source | Path, log: Diagnostics) -> FrozenMap[str, TagDefinition]:
+    """The tags of a file by name, in the file's order; what can't be read is logged and left out."""
+    root = load_yaml(where, log)
+    tags: dict[str, TagDefinition] = {}
+    if isinstance(root, ListNode):
+        for entry in root.items:
+            _add_tag(entry, tags, log)
+    elif root is not None:
+        log.error("wrong-kind", "a tags file must be a list", root.span, "start each entry with '- tag: ...'")
+    return FrozenMap(tags)
+
+
+def _add_tag(entry: Node, tags: dict[str, TagDefinition], log: Diagnostics) -> None:
+    values = read_fields(entry, TABLE, "a tag", log)
+    if values is None:
+        return
+    name = values[TAG]
+    if name.text in tags:
+        first = Note("first declared here", tags[name.text].span)
+        log.error("duplicate-tag", f"the tag '{name.text}' is declared twice", name.span, notes=[first])
+        return
+    tags[name.text] = TagDefinition(name.text, values[DESCRIPTION], name.span)
