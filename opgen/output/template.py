@@ -20,8 +20,8 @@ and the elements of a list come one below the other.  Anywhere else a list is jo
     #   return i;
     # }
 
-A dollar that begins none of these forms is an ordinary character, as are unknown words in a text
-that is never substituted: a variable is looked up only when its place is reached.
+A dollar that begins none of these forms is an ordinary character.  A variable is looked up when its
+place in the text is reached, so one that isn't there is found, but not in a branch that isn't taken.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ def _render_loop(loop: Loop, scope: Mapping[str, object], parts: list[str]) -> N
         message = f"'{'.'.join(loop.items.path)}' is no list: it can't be walked with $for"
         raise UserError(Diagnostic("template-not-a-list", message, loop.items.span))
     inner = dict(scope)
-    for inner[loop.item] in items:
+    for item in items:
+        inner[loop.item] = item
         _render(loop.body, inner, parts)
 
 
@@ -173,11 +174,9 @@ def splice(value: object, indent: str) -> str:
     """
     items = value if isinstance(value, (list, tuple)) else (value,)
     lines = [line.rstrip() for item in items for line in str(item).splitlines()]
-    while lines and not lines[-1]:
-        lines.pop()
     if indent:
         lines = [indent + line if line else "" for line in lines]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 def _joined(segment: Inline, value: object) -> str:

@@ -59,7 +59,7 @@ class _Staging:
 
     def add(self, target: _Target) -> None:
         """Writes `target` under its temporary name."""
-        temporary = f"{target.path}.{self.token}.tmp"
+        temporary = _temporary_path(target.path, self.token)
         self.waiting.append((temporary, target.path))
         try:
             with open(temporary, "xb") as file:
@@ -134,9 +134,11 @@ def _check_folders(targets: Iterable[_Target]) -> None:
 def _differs(target: _Target) -> bool:
     """Whether the file on disk is missing or has other bytes."""
     try:
-        size = os.stat(target.path).st_size
+        status = os.stat(target.path)
         data = _encoded(target)
-        if size != len(data):
+        if stat.S_ISDIR(status.st_mode):
+            raise UserError(Diagnostic("output-not-written", f"can't write '{target.path}': it is a folder"))
+        if status.st_size != len(data):
             return True
         with open(target.path, "rb", buffering=0) as file:
             return file.read() != data
@@ -159,6 +161,11 @@ def _write(targets: list[_Target]) -> None:
         staging.commit()
     finally:
         staging.discard()
+
+
+def _temporary_path(path: str, token: str) -> str:
+    # In the target's own folder: only within one file system can a file be moved in one step.
+    return f"{path}.{token}.tmp"
 
 
 def _keep_mode(path: str, temporary: str) -> None:
