@@ -111,6 +111,10 @@ class DispatcherSignature:
         bindings = arguments(func, symint=symint, policy=policy)
         return DispatcherSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
+    def with_prefix(self, prefix: str) -> DispatcherSignature:
+        """The same signature with `prefix` before the function's name."""
+        return DispatcherSignature(self.func, self.symint, prefix, self.policy, self.arguments, self.returns)
+
     def name(self) -> str:
         """The function's C++ name."""
         return self.prefix + name(self.func)

@@ -144,6 +144,10 @@ class NativeSignature:
         bindings = arguments(func, symint=symint, policy=policy)
         return NativeSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
+    def with_prefix(self, prefix: str) -> NativeSignature:
+        """The same signature with `prefix` before the function's name."""
+        return NativeSignature(self.func, self.symint, prefix, self.policy, self.arguments, self.returns)
+
     def name(self) -> str:
         """The kernel's C++ name, if its operator names none."""
         return self.prefix + name(self.func)

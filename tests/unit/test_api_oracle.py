@@ -6,7 +6,9 @@ must say the same.  Only its public functions are called.
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import time
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -16,24 +18,53 @@ import pytest
 torchgen = pytest.importorskip("torchgen")
 
 import torchgen.api.cpp as their_cpp  # noqa: E402
+import torchgen.api.functionalization as their_functionalization  # noqa: E402
+import torchgen.api.meta as their_meta  # noqa: E402
+import torchgen.api.structured as their_structured  # noqa: E402
 import torchgen.api.types as their_types  # noqa: E402
+import torchgen.api.ufunc as their_ufunc  # noqa: E402
 import torchgen.gen as their_gen  # noqa: E402
 import torchgen.local as their_local  # noqa: E402
+import torchgen.model as their_model  # noqa: E402
 
-from opgen.api import cpp  # noqa: E402
+from opgen.api import cpp, functionalization, structured, ufunc  # noqa: E402
 from opgen.api.cpp import CppSignatureGroup  # noqa: E402
 from opgen.api.dispatcher import DispatcherSignature  # noqa: E402
 from opgen.api.native import NativeSignature  # noqa: E402
+from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures  # noqa: E402
+from opgen.api.types import BaseCType, VectorizedCType, opmath_t, scalar_t  # noqa: E402
 from opgen.diagnostics import Source  # noqa: E402
-from opgen.model import DeviceCheckType, FunctionSchema, NativeFunction, OperatorName, Variant  # noqa: E402
+from opgen.model import (  # noqa: E402
+    Argument,
+    BackendIndex,
+    BackendMetadata,
+    DeviceCheckType,
+    DispatchKey,
+    FunctionSchema,
+    NativeFunction,
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    OperatorName,
+    Precompute,
+    Variant,
+)
 
 
 @cache
-def their_functions() -> list[Any]:
-    """All of torch's operators as torchgen reads them, derived ones too."""
+def parsed_yaml() -> Any:
+    """Torch's own definitions as torchgen reads them, derived operators too."""
     native = os.path.join(os.path.dirname(torchgen.__file__), "packaged", "ATen", "native")
-    parsed = their_gen.parse_native_yaml(f"{native}/native_functions.yaml", f"{native}/tags.yaml")
-    return list(parsed.native_functions)
+    return their_gen.parse_native_yaml(f"{native}/native_functions.yaml", f"{native}/tags.yaml")
+
+
+def our_precompute(precomputed: Any) -> Precompute | None:
+    """Our value for torchgen's `precomputed`."""
+    if precomputed is None:
+        return None
+    replace = {
+        name: tuple(Argument.parse(str(a)) for a in replacing) for name, replacing in precomputed.replace.items()
+    }
+    return Precompute(replace, tuple(Argument.parse(str(a)) for a in precomputed.add or ()))
 
 
 def ours(function: Any) -> NativeFunction:
@@ -56,7 +87,7 @@ def ours(function: Any) -> NativeFunction:
         structured=function.structured,
         structured_delegate=None if delegate is None else OperatorName.parse(str(delegate)),
         structured_inherits=function.structured_inherits,
-        precomputed=None,
+        precomputed=our_precompute(function.precomputed),
         cpp_no_default_args=frozenset(function.cpp_no_default_args),
         is_abstract=function.is_abstract,
         has_composite_implicit_autograd_kernel=function.has_composite_implicit_autograd_kernel,
@@ -70,7 +101,7 @@ def ours(function: Any) -> NativeFunction:
 @cache
 def pairs() -> list[tuple[Any, NativeFunction]]:
     """torchgen's value for each operator with ours."""
-    return [(function, ours(function)) for function in their_functions()]
+    return [(function, ours(function)) for function in parsed_yaml().native_functions]
 
 
 def with_policy() -> Iterator[tuple[Any, NativeFunction]]:
@@ -176,3 +207,147 @@ def test_names() -> None:
             for symint in (False, True):
                 flags = {"faithful_name_for_out_overloads": faithful, "symint_overload": symint}
                 assert cpp.name(mine.func, **flags) == their_cpp.name(theirs.func, **flags)
+
+
+def in_group(functions: Any) -> Any:
+    """torchgen's thread-local policy for a group."""
+    return their_local.parametrize(
+        use_const_ref_for_mutable_tensors=functions.use_const_ref_for_mutable_tensors,
+        use_ilistref_for_tensor_lists=functions.part_of_structured_group,
+    )
+
+
+def our_group(group: Any) -> NativeFunctionsGroup:
+    """Our value for torchgen's group."""
+    forms = (group.functional, group.inplace, group.mutable, group.out)
+    return NativeFunctionsGroup(*(None if form is None else ours(form) for form in forms))  # type: ignore[arg-type]
+
+
+def structured_groups() -> list[Any]:
+    """torchgen's structured groups."""
+    grouped = their_gen.get_grouped_native_functions(parsed_yaml().native_functions)
+    return [g for g in grouped if isinstance(g, their_model.NativeFunctionsGroup) and g.structured]
+
+
+def test_structured() -> None:
+    assert len(structured_groups()) > 200
+    for theirs in structured_groups():
+        mine = GroupSignatures(our_group(theirs))
+        with in_group(theirs.out):
+            assert mine.meta_name == their_meta.name(theirs)
+            for part in ("meta_arguments", "impl_arguments", "out_arguments"):
+                expected = getattr(their_structured, part)(theirs)
+                assert spell_bindings(getattr(mine, part)) == spell_bindings(expected)
+                assert spell_bindings(getattr(structured, part)(mine.group)) == spell_bindings(expected)
+            expected = their_types.StructuredImplSignature(theirs, "kernel_out")
+            assert mine.impl("kernel_out").defn() == expected.defn()
+
+
+def test_views() -> None:
+    grouped = their_gen.get_grouped_by_view_native_functions(parsed_yaml().native_functions)
+    groups = [g for g in grouped if isinstance(g, their_model.NativeFunctionsViewGroup)]
+    assert len(groups) > 80
+    for theirs in groups:
+        forms = (theirs.view, theirs.view_copy, theirs.view_inplace)
+        group = NativeFunctionsViewGroup(*(None if f is None else ours(f) for f in forms))  # type: ignore[arg-type]
+        with in_group(theirs.view):
+            check_view_group(group, theirs)
+        for form in (theirs.view, theirs.view_inplace):
+            if form is not None:
+                with in_group(form):
+                    check_view_meta(ours(form), form.func)
+
+
+def check_view_group(group: NativeFunctionsViewGroup, theirs: Any) -> None:
+    mine = ViewGroupSignatures(group)
+    expected = their_types.ViewInverseSignature(theirs)
+    assert mine.inverse.name == expected.name()
+    assert mine.inverse.decl() + ";" == expected.decl()
+    assert mine.reverse_name == their_functionalization.reverse_name(theirs.view, True)
+    if theirs.view_copy is not None:
+        for name, reapply in ((mine.replay_name, True), (mine.copy_name, False)):
+            assert name == their_functionalization.name(
+                theirs, is_reverse=False, include_namespace=True, reapply_views=reapply
+            )
+
+
+def check_view_meta(function: NativeFunction, func: Any) -> None:
+    mine = Signatures(function).view_meta
+    assert mine.classname == their_functionalization.classname(func)
+    assert functionalization.classname(function.func, True) == their_functionalization.classname(func, True)
+    assert mine.is_multi_output == their_functionalization.is_multi_output(func)
+    for part in ("base_ctor_arguments", "extra_ctor_arguments", "attributes"):
+        assert spell_bindings(getattr(mine, part)) == spell_bindings(getattr(their_functionalization, part)(func))
+    for bindings, is_reverse in ((mine.forward_arguments, False), (mine.reverse_arguments, True)):
+        assert spell_bindings(bindings) == spell_bindings(their_functionalization.op_arguments(func, is_reverse))
+    expected = their_functionalization.returns_type(func).cpp_type()
+    assert functionalization.returns_type(function.func).cpp_type() == expected
+
+
+def test_ufuncs() -> None:
+    theirs = [g for g in structured_groups() if g.out.ufunc_inner_loop]
+    assert theirs
+    for their_group in theirs:
+        group = our_group(their_group)
+        with in_group(their_group.out):
+            check_ufunc(group, their_group)
+
+
+def check_ufunc(group: NativeFunctionsGroup, theirs: Any) -> None:
+    for key in ("CPU", "CUDA"):
+        expected = their_ufunc.kernel_name(theirs, their_model.DispatchKey[key])
+        assert ufunc.kernel_name(group, DispatchKey[key]) == expected
+    assert spell_bindings(ufunc.stub_arguments(group)) == spell_bindings(their_ufunc.stub_arguments(theirs))
+    their_scalar = their_types.BaseCType(their_types.scalar_t)
+    for mine, their_ctype in (
+        (BaseCType(scalar_t), their_scalar),
+        (BaseCType(opmath_t), their_types.BaseCType(their_types.opmath_t)),
+        (VectorizedCType(BaseCType(scalar_t)), their_types.VectorizedCType(their_scalar)),
+    ):
+        assert spell_bindings(ufunc.ufunc_arguments(group, compute_t=mine)) == spell_bindings(
+            their_ufunc.ufunc_arguments(theirs, compute_t=their_ctype)
+        )
+    for index in (None, 0, 1):
+        actual = ufunc.ufunctor_arguments(group, scalar_tensor_idx=index, scalar_t=scalar_t)
+        expected = their_ufunc.ufunctor_arguments(theirs, scalar_tensor_idx=index, scalar_t=their_types.scalar_t)
+        assert spell_bindings(actual.ctor) == spell_bindings(expected.ctor)
+        assert spell_bindings(actual.apply) == spell_bindings(expected.apply)
+
+
+@pytest.mark.parametrize("external", [False, True])
+def test_kernel_signatures(external: bool) -> None:
+    for their_index in parsed_yaml().backend_indices.values():
+        index = BackendIndex(
+            DispatchKey[their_index.dispatch_key.name],
+            their_index.use_out_as_primary,
+            their_index.device_guard,
+            external,
+            {
+                OperatorName.parse(str(name)): BackendMetadata(k.kernel, k.structured, k.cpp_namespace)
+                for name, k in their_index.index.items()
+            },
+        )
+        their_index = dataclasses.replace(their_index, external=external)
+        for theirs, mine in with_policy():
+            if theirs.func.name in their_index.index:
+                expected = their_types.kernel_signature(theirs, their_index, prefix="wrap_")
+                actual = Signatures(mine).kernel(index).with_prefix("wrap_")
+                assert actual.decl() == expected.decl()
+
+
+def test_signatures_are_derived_once() -> None:
+    signatures = Signatures(pairs()[0][1])
+    assert signatures.cpp is signatures.cpp
+    assert signatures.dispatcher_nosymint is signatures.dispatcher
+    assert signatures.native_symint is signatures.native
+
+
+def test_deriving_everything_is_quick() -> None:
+    functions = [mine for _, mine in pairs()]
+    start = time.perf_counter()
+    for function in functions:
+        signatures = Signatures(function)
+        for kind in ("dispatcher", "dispatcher_nosymint", "native", "native_symint", "cpp", "cpp_method"):
+            getattr(signatures, kind)
+    # Takes a fraction of that; the bound is for machines that are slow and busy.
+    assert time.perf_counter() - start < 2.5

@@ -1,0 +1,187 @@
+"""A view operator → the signatures that functionalization replays and inverts it with.
+
+Functionalization keeps, for each view that was taken, an object of a class that can take the view
+again of another base (`forward`) and put a mutated view back into its base (`reverse`).  The class
+has the operator's arguments as attributes, with two of its own: whether to really take a view when
+replaying (or call the `_copy` form) and what kind of tensor the inverse may return.
+
+    diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
+
+    class       diagonal_ViewMeta(has_symbolic_inputs, reapply_views, inverse_return_mode, offset, ...)
+    forward     at::_ops::diagonal::call(base, offset, dim1, dim2)
+    reverse     FunctionalInverses::diagonal_inverse(base, mutated_view, inverse_return_mode, offset, ...)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api import dispatcher
+from opgen.api.types import (
+    BOOL,
+    CONST_TENSOR,
+    DEFAULT_POLICY,
+    LONG,
+    TENSOR,
+    BaseCType,
+    Binding,
+    CType,
+    NamedCType,
+    TypePolicy,
+    UnsupportedTypeError,
+    inverseReturnModeT,
+    render_decls,
+)
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    NativeFunction,
+    NativeFunctionsViewGroup,
+    Type,
+)
+
+NAMESPACE: Final = "at::functionalization"
+INVERSES: Final = f"{NAMESPACE}::FunctionalInverses"
+"""The class whose static members invert views; they are written by hand."""
+
+_TENSOR_TYPE: Final = BaseType(BaseTy.Tensor)
+_BOOL_TYPE: Final = BaseType(BaseTy.bool)
+
+
+def _parameter(name: str, ctype: CType, schema_type: Type) -> Binding:
+    return Binding(name, NamedCType(name, ctype), Argument(name, schema_type, None, None))
+
+
+BASE: Final = _parameter("base", CONST_TENSOR, _TENSOR_TYPE)
+MUTATED_VIEW: Final = _parameter("mutated_view", CONST_TENSOR, _TENSOR_TYPE)
+HAS_SYMBOLIC_INPUTS: Final = _parameter("has_symbolic_inputs", BOOL, _BOOL_TYPE)
+REAPPLY_VIEWS: Final = _parameter("reapply_views", BOOL, _BOOL_TYPE)
+INVERSE_RETURN_MODE: Final = _parameter("inverse_return_mode", BaseCType(inverseReturnModeT), _BOOL_TYPE)
+OUT_INDEX: Final = _parameter("out_index", LONG, BaseType(BaseTy.int))
+
+
+def classname(func: FunctionSchema, with_namespace: bool = False) -> str:
+    """The name of the class that remembers one such view: `diagonal_ViewMeta`."""
+    namespace = f"{NAMESPACE}::" if with_namespace else ""
+    return f"{namespace}{func.name.unambiguous_name()}_ViewMeta"
+
+
+def is_multi_output(func: FunctionSchema) -> bool:
+    """Whether the operator gives several views at once."""
+    returns = func.returns
+    return len(returns) > 1 or (len(returns) == 1 and returns[0].type.is_list_like() is not None)
+
+
+def view_arguments(
+    func: FunctionSchema, *, owning: bool = False, policy: TypePolicy = DEFAULT_POLICY
+) -> tuple[Binding, ...]:
+    """The parameters that say which view: all but the tensor that it is a view of.
+
+    With `owning`, lists of integers are vectors, for values that are kept.
+    """
+    base, *others = func.schema_order_arguments()
+    if base.type != _TENSOR_TYPE:
+        raise UnsupportedTypeError(base.type, "comes first, but a view is of a Tensor that comes first")
+    return tuple([dispatcher.argument(a, policy=policy, remove_non_owning_ref_types=owning) for a in others])
+
+
+def attributes(func: FunctionSchema, owning: bool = True, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
+    """The attributes of the class."""
+    return (REAPPLY_VIEWS, INVERSE_RETURN_MODE, *view_arguments(func, owning=owning, policy=policy))
+
+
+def base_ctor_arguments(func: FunctionSchema) -> tuple[Binding, ...]:
+    """The parameters of the class's constructor that its base class wants."""
+    return (HAS_SYMBOLIC_INPUTS, OUT_INDEX) if is_multi_output(func) else (HAS_SYMBOLIC_INPUTS,)
+
+
+def extra_ctor_arguments(func: FunctionSchema, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
+    """The parameters of the class's constructor besides: its attributes, not owned yet."""
+    return attributes(func, owning=False, policy=policy)
+
+
+def op_arguments(func: FunctionSchema, is_reverse: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
+    """The parameters of the function that takes the view, or of the one that inverts it."""
+    others = view_arguments(func, policy=policy)
+    if not is_reverse:
+        return (BASE, *others)
+    index = (OUT_INDEX,) if is_multi_output(func) else ()
+    return (BASE, MUTATED_VIEW, INVERSE_RETURN_MODE, *index, *others)
+
+
+def returns_type(func: FunctionSchema) -> CType:
+    """What `forward` and `reverse` return: one tensor, also if the operator gives several."""
+    del func
+    return TENSOR
+
+
+def forward_name(group: NativeFunctionsViewGroup, *, reapply_views: bool) -> str:
+    """The function that takes the view again, or that copies: `at::_ops::diagonal_copy::call`."""
+    chosen = group.view if reapply_views else group.view_copy
+    if chosen is None:
+        raise ValueError(f"'{group.view.func.name}' has no copying form")
+    return f"at::_ops::{chosen.func.name.unambiguous_name()}::call"
+
+
+def reverse_name(function: NativeFunction, include_namespace: bool) -> str:
+    """The function that inverts the view: `diagonal_inverse`, a member of `FunctionalInverses`."""
+    stem = f"{function.func.name.unambiguous_name()}_inverse"
+    return f"{INVERSES}::{stem}" if include_namespace else stem
+
+
+@dataclass(frozen=True, slots=True)
+class ViewInverseSignature:
+    """The signature of the function, written by hand, that inverts a view."""
+
+    name: str
+    arguments: tuple[Binding, ...]
+
+    @staticmethod
+    def derive(group: NativeFunctionsViewGroup) -> ViewInverseSignature:
+        """The signature of the inverse of `group`'s view."""
+        return ViewInverseSignature(
+            reverse_name(group.view, include_namespace=False), op_arguments(group.view.func, is_reverse=True)
+        )
+
+    def decl(self) -> str:
+        """The declaration inside its class, without its semicolon: `static at::Tensor alias_inverse(...)`."""
+        return f"static {TENSOR} {self.name}({render_decls(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewMeta:
+    """All that the class of one view operator is made from."""
+
+    func: FunctionSchema
+    """The schema of the view, or of the operator that makes its self one in place."""
+    classname: str
+    """`diagonal_ViewMeta`"""
+    is_multi_output: bool
+    is_as_strided: bool
+    """Whether it is `as_strided`, which functionalization treats on its own."""
+    base_ctor_arguments: tuple[Binding, ...]
+    extra_ctor_arguments: tuple[Binding, ...]
+    attributes: tuple[Binding, ...]
+    forward_arguments: tuple[Binding, ...]
+    """What `forward` calls with; `base` is its own parameter, the others are attributes."""
+    reverse_arguments: tuple[Binding, ...]
+    """What `reverse` calls with; `base` and `mutated_view` are its own parameters."""
+
+    @staticmethod
+    def derive(function: NativeFunction) -> ViewMeta:
+        """The class of the view operator `function`."""
+        func = function.func
+        return ViewMeta(
+            func,
+            classname(func),
+            is_multi_output(func),
+            func.name.name.base == "as_strided",
+            base_ctor_arguments(func),
+            extra_ctor_arguments(func),
+            attributes(func),
+            op_arguments(func, is_reverse=False),
+            op_arguments(func, is_reverse=True),
+        )

@@ -1,0 +1,180 @@
+"""One operator → all its signatures, each derived the first time an emitter asks and then kept.
+
+Every emitter needs signatures of the same operators, so a program holds one `Signatures` per
+operator, one `GroupSignatures` per group and one `ViewGroupSignatures` per view group.  They add
+nothing to what the modules of the calling conventions say; they only remember it.
+
+    signatures = Signatures(function)
+    signatures.dispatcher.defn("wrapper_CPU_add_Tensor")
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from opgen.api import cpp, functionalization, meta, structured
+from opgen.api.cpp import CppSignature, CppSignatureGroup
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.functionalization import ViewInverseSignature, ViewMeta
+from opgen.api.native import NativeSignature
+from opgen.api.structured import StructuredImplSignature
+from opgen.api.types import Binding, TypePolicy
+from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+
+__all__ = [
+    "CppSignature",
+    "CppSignatureGroup",
+    "DispatcherSignature",
+    "GroupSignatures",
+    "NativeSignature",
+    "Signatures",
+    "StructuredImplSignature",
+    "ViewGroupSignatures",
+    "ViewInverseSignature",
+    "ViewMeta",
+    "kernel_signature",
+]
+
+
+class Signatures:
+    """The signatures of one operator."""
+
+    def __init__(self, function: NativeFunction) -> None:
+        self.function = function
+        self.func = function.func
+
+    @cached_property
+    def policy(self) -> TypePolicy:
+        """The operator's choices about its C++ types."""
+        return TypePolicy.from_function(self.function)
+
+    @cached_property
+    def has_symint(self) -> bool:
+        """Whether an argument is a `SymInt` or made of such; without, symint signatures are the plain ones."""
+        return self.func.has_symint()
+
+    @cached_property
+    def cpp(self) -> CppSignatureGroup:
+        """The functions of namespace `at`; called `__dispatch_…` if the real ones are written by hand."""
+        return CppSignatureGroup.from_native_function(
+            self.function, method=False, fallback_binding=self.function.manual_cpp_binding
+        )
+
+    @cached_property
+    def cpp_method(self) -> CppSignatureGroup:
+        """The members of `Tensor`; called `__dispatch_…` if the real ones are written by hand."""
+        return CppSignatureGroup.from_native_function(
+            self.function, method=True, fallback_binding=self.function.manual_cpp_binding
+        )
+
+    @cached_property
+    def cpp_backend(self) -> CppSignatureGroup:
+        """The functions of a backend's namespace, `at::cpu`: as in `at`, always under the usual name."""
+        if not self.function.manual_cpp_binding:
+            return self.cpp
+        return CppSignatureGroup.from_native_function(self.function, method=False)
+
+    @cached_property
+    def dispatcher(self) -> DispatcherSignature:
+        """The dispatcher's, with `c10::SymInt`."""
+        return DispatcherSignature.derive(self.function)
+
+    @cached_property
+    def dispatcher_nosymint(self) -> DispatcherSignature:
+        """The dispatcher's, with plain integers."""
+        return DispatcherSignature.derive(self.function, symint=False) if self.has_symint else self.dispatcher
+
+    @cached_property
+    def native(self) -> NativeSignature:
+        """A kernel's, with plain integers."""
+        return NativeSignature.derive(self.function, symint=False)
+
+    @cached_property
+    def native_symint(self) -> NativeSignature:
+        """A kernel's, with `c10::SymInt`."""
+        return NativeSignature.derive(self.function, symint=True) if self.has_symint else self.native
+
+    @cached_property
+    def return_names(self) -> tuple[str, ...]:
+        """What the returned values are called; `result` where the schema says nothing."""
+        return cpp.return_names(self.function)
+
+    @cached_property
+    def view_meta(self) -> ViewMeta:
+        """The class with which functionalization replays the operator, a view."""
+        return ViewMeta.derive(self.function)
+
+    def kernel(self, backend_index: BackendIndex) -> NativeSignature | DispatcherSignature:
+        """The signature of the operator's kernel under a dispatch key, as its author writes it.
+
+        An external backend's kernel is called as the dispatcher calls it; any other is a native one.
+        A kernel that its name does not mark as taking `c10::SymInt` takes plain integers.
+        """
+        kernel = backend_index.get_kernel(self.function)
+        symint = kernel is not None and kernel.supports_symint()
+        if backend_index.external:
+            return self.dispatcher if symint else self.dispatcher_nosymint
+        return self.native_symint if symint else self.native
+
+
+def kernel_signature(function: NativeFunction, backend_index: BackendIndex) -> NativeSignature | DispatcherSignature:
+    """`Signatures.kernel` for a function whose signatures are not kept."""
+    return Signatures(function).kernel(backend_index)
+
+
+class GroupSignatures:
+    """The signatures of a group's structured kernels."""
+
+    def __init__(self, group: NativeFunctionsGroup) -> None:
+        self.group = group
+
+    @cached_property
+    def meta_name(self) -> str:
+        """The name of the class of the meta function, without `structured_`."""
+        return meta.name(self.group)
+
+    @cached_property
+    def meta_arguments(self) -> tuple[Binding, ...]:
+        """The parameters of the meta function."""
+        return structured.meta_arguments(self.group)
+
+    @cached_property
+    def impl_arguments(self) -> tuple[Binding, ...]:
+        """The parameters of the impl function."""
+        return structured.impl_arguments(self.group)
+
+    @cached_property
+    def out_arguments(self) -> tuple[Binding, ...]:
+        """The parameters for the out arguments."""
+        return structured.out_arguments(self.group)
+
+    def impl(self, name: str) -> StructuredImplSignature:
+        """The signature of the kernel called `name`."""
+        return StructuredImplSignature(name, self.impl_arguments)
+
+
+class ViewGroupSignatures:
+    """The signatures by which functionalization knows a view."""
+
+    def __init__(self, group: NativeFunctionsViewGroup) -> None:
+        self.group = group
+
+    @cached_property
+    def inverse(self) -> ViewInverseSignature:
+        """The function, written by hand, that inverts the view."""
+        return ViewInverseSignature.derive(self.group)
+
+    @cached_property
+    def replay_name(self) -> str:
+        """The function that takes the view again."""
+        return functionalization.forward_name(self.group, reapply_views=True)
+
+    @cached_property
+    def copy_name(self) -> str:
+        """The function that copies what the view would show."""
+        return functionalization.forward_name(self.group, reapply_views=False)
+
+    @cached_property
+    def reverse_name(self) -> str:
+        """The qualified name of the function that inverts the view."""
+        return functionalization.reverse_name(self.group.view, include_namespace=True)

@@ -1,0 +1,132 @@
+"""A group of operators → the signatures of its structured kernel: the meta function and the impl.
+
+A structured kernel never allocates, so nothing is written through its parameters' types: out
+tensors come as `const Tensor &`, and what is optional or a list comes as a reference that owns
+nothing.  The meta function takes the arguments that are no out arguments; the impl takes those with
+the precomputed values put in, then the out arguments.
+
+    avg_pool2d.out(Tensor self, int[2] kernel_size, ..., *, Tensor(a!) out) -> Tensor(a!)
+    precomputed: [kernel_size -> int kH, int kW, ...]
+
+    meta(const at::Tensor & self, at::IntArrayRef kernel_size, ...)
+    impl(const at::Tensor & self, int64_t kH, int64_t kW, ..., const at::Tensor & out)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.types import (
+    CONST_SCALAR,
+    CONST_TENSOR,
+    I_OPT_TENSOR_LIST_REF,
+    I_TENSOR_LIST_REF,
+    INT_ARRAY_REF,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SCALAR_REF,
+    OPTIONAL_TENSOR_REF,
+    ArgName,
+    ArrayRefCType,
+    Binding,
+    CType,
+    NamedCType,
+    OptionalCType,
+    UnsupportedTypeError,
+    render_defns,
+)
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunctionsGroup,
+    OptionalType,
+    SelfArgument,
+    TensorOptionsArguments,
+    Type,
+)
+
+_REFERENCES: Final = MappingProxyType({BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR})
+_OPTIONALS: Final = MappingProxyType({BaseTy.Tensor: OPTIONAL_TENSOR_REF, BaseTy.Scalar: OPTIONAL_SCALAR_REF})
+_LISTS: Final = MappingProxyType({BaseTy.Tensor: I_TENSOR_LIST_REF, BaseTy.int: INT_ARRAY_REF})
+
+
+def argument_ctype(t: Type) -> CType:
+    """The C++ type of a structured kernel's parameter for an argument of type `t`."""
+    value = cpp.value_ctype(t)
+    if value is not None:
+        return value
+    if isinstance(t, BaseType):
+        return _REFERENCES[t.name]
+    if isinstance(t, OptionalType):
+        if isinstance(t.elem, ListType) and t.elem.elem == BaseType(BaseTy.int):
+            return OPTIONAL_INT_ARRAY_REF
+        return _known(t.elem, _OPTIONALS) or OptionalCType(argument_ctype(t.elem))
+    if isinstance(t, ListType):
+        if t.elem == OptionalType(BaseType(BaseTy.Tensor)):
+            return I_OPT_TENSOR_LIST_REF
+        return _known(t.elem, _LISTS) or ArrayRefCType(argument_ctype(t.elem))
+    raise UnsupportedTypeError(t, "has no C++ type")
+
+
+def _known(elem: Type, of_base: Mapping[BaseTy, CType]) -> CType | None:
+    return of_base.get(elem.name) if isinstance(elem, BaseType) else None
+
+
+def argumenttype_type(t: Type, *, mutable: bool, binds: ArgName) -> NamedCType:
+    """`argument_ctype`, standing for the argument `binds`; what is written to makes no difference."""
+    del mutable
+    return NamedCType(binds, argument_ctype(t))
+
+
+def argument(a: Argument | SelfArgument | TensorOptionsArguments) -> Binding:
+    """The parameter for `a`; a structured kernel does not take tensor options."""
+    if isinstance(a, TensorOptionsArguments):
+        raise UnsupportedTypeError(a.dtype.type, "belongs to tensor options, which a structured kernel can't take")
+    plain = a.argument if isinstance(a, SelfArgument) else a
+    return Binding(plain.name, NamedCType(plain.name, argument_ctype(plain.type)), plain)
+
+
+def impl_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+    """The parameters of the impl function: replaced and added values in place, out arguments last."""
+    arguments, precomputed = group.out.func.arguments, group.out.precomputed
+    replaced = {} if precomputed is None else precomputed.replace
+    taken: list[Argument | SelfArgument | TensorOptionsArguments] = []
+    for a in arguments.non_out:
+        taken += replaced.get(a.name, (a,)) if isinstance(a, Argument) else (a,)
+    if precomputed is not None:
+        taken += precomputed.add
+    taken += arguments.out
+    return tuple([argument(a) for a in taken])
+
+
+def meta_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+    """The parameters of the meta function."""
+    return tuple([argument(a) for a in group.functional.func.arguments.non_out])
+
+
+def out_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+    """The parameters for the out arguments."""
+    return tuple([argument(a) for a in group.out.func.arguments.out])
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredImplSignature:
+    """The signature of a structured kernel's impl function."""
+
+    name: str
+    """The kernel's name, as `TORCH_IMPL_FUNC` takes it."""
+    arguments: tuple[Binding, ...]
+
+    @staticmethod
+    def derive(group: NativeFunctionsGroup, name: str) -> StructuredImplSignature:
+        """The signature of the kernel `name` of `group`."""
+        return StructuredImplSignature(name, impl_arguments(group))
+
+    def defn(self) -> str:
+        """The head of the definition: `TORCH_IMPL_FUNC(add_out)(const at::Tensor & self, ...)`."""
+        return f"TORCH_IMPL_FUNC({self.name})({render_defns(self.arguments)})"
