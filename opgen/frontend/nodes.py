@@ -47,9 +47,9 @@ MAX_ALIASED: Final = 100_000
 MAX_UNREADABLE: Final = 20
 """Most entries of a file that are reported as unreadable in one run."""
 
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n]*)?)*)*")
+_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n\r\x85\u2028\u2029]*)?)*)*")
 _TAG = re.compile(r"!\S*")
-_COMMENT = re.compile(r"[ \t]+(#[^\n]*)")
+_COMMENT = re.compile(r"[ \t]+(#[^\n\r\x85\u2028\u2029]*)")
 _ENTRY = re.compile(r"^-(?=\s)", re.MULTILINE)
 _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
@@ -197,7 +197,7 @@ def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterato
         found = explain(problem, source)
         yield from found
         following = _following_entry(text, found[0].span)
-        if following is None:
+        if following is None or not isinstance(problem, yaml.MarkedYAMLError):
             return
         text = "\n" * following + text[following:]
         problem = _first_problem(text)

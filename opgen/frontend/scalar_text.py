@@ -17,11 +17,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-_WORDS = re.compile(r"\S+")
-_SINGLE = re.compile(r"''|[^\s']+")
-_DOUBLE = re.compile(r"\\(?:x..|u.{4}|U.{8}|\n|.)|[^\s\\]+")
-_BLOCK_HEADER = re.compile(r"[^\n]*\n?")
-_LINES = re.compile(r"[^\n]+")
+_BREAKS: Final = "\n\r\x85\u2028\u2029"
+"""What ends a line in YAML 1.1."""
+_SPACES: Final = " \t" + _BREAKS
+
+_WORDS = re.compile(f"[^{_SPACES}]+")
+_SINGLE = re.compile(f"''|[^'{_SPACES}]+")
+_DOUBLE = re.compile(rf"\\(?:x..|u.{{4}}|U.{{8}}|[{_BREAKS}]|.)|[^\\{_SPACES}]+")
+_BLOCK_HEADER = re.compile(f"[^{_BREAKS}]*")
+_LINES = re.compile(f"[^{_BREAKS}]+")
 
 _ESCAPES: Final = MappingProxyType(
     {
@@ -38,7 +42,6 @@ _ESCAPES: Final = MappingProxyType(
         "_": "\xa0",
         "L": "\u2028",
         "P": "\u2029",
-        "\n": "",
     }
 )
 
@@ -109,7 +112,7 @@ def _resolved(part: str) -> str:
         return part
     if part[1] in "xuU":
         return chr(int(part[2:], 16))
-    return _ESCAPES.get(part[1], part[1])
+    return "" if part[1] in _BREAKS else _ESCAPES.get(part[1], part[1])
 
 
 def _block_lines(written: str, text: str) -> Iterator[tuple[str, int, int]]:
