@@ -128,46 +128,78 @@ def _return_name(func: FunctionSchema, at: int, fallback_name: str) -> str:
 # ---------------------------------------------------------------------------------------- types
 
 
-def _plain_values(symint: bool) -> Mapping[BaseTy, CType]:
-    """The base types that are passed by value, with their C++ types."""
-    by_value = {ty: BaseCType(cpp) for ty, cpp in BASE_TYPE_TO_CPP.items()}
-    del by_value[BaseTy.Tensor], by_value[BaseTy.Scalar]
+@dataclass(frozen=True, slots=True)
+class _TypeTable:
+    """The C++ types of the shapes that nearly all arguments have, by their base type."""
+
+    value: Mapping[BaseTy, CType]
+    """`T` where it is always passed by value; a tensor and a scalar are not."""
+    plain: Mapping[BaseTy, CType]
+    """A parameter for `T`."""
+    optional: Mapping[BaseTy, CType]
+    """A parameter for `T?`."""
+    array: Mapping[BaseTy, CType]
+    """A parameter for `T[]`; there is none for bool."""
+    optional_array: Mapping[BaseTy, CType]
+    """A parameter for `T[]?`, where that is no optional of the one for `T[]`."""
+
+
+def _type_table(symint: bool) -> _TypeTable:
+    value: dict[BaseTy, CType] = {ty: BaseCType(cpp) for ty, cpp in BASE_TYPE_TO_CPP.items()}
+    del value[BaseTy.Tensor], value[BaseTy.Scalar]
+    symbolic, optional_symbolic = SYM_INT_ARRAY_REF, OPTIONAL_SYM_INT_ARRAY_REF
     if not symint:
-        by_value[BaseTy.SymInt] = LONG
-    return MappingProxyType(by_value)
+        value[BaseTy.SymInt] = LONG
+        symbolic, optional_symbolic = INT_ARRAY_REF, OPTIONAL_INT_ARRAY_REF
+    array: dict[BaseTy, CType] = {ty: ArrayRefCType(ctype) for ty, ctype in value.items()}
+    array |= {
+        BaseTy.Tensor: TENSOR_LIST,
+        BaseTy.Scalar: SCALAR_ARRAY_REF,
+        BaseTy.int: INT_ARRAY_REF,
+        BaseTy.SymInt: symbolic,
+    }
+    del array[BaseTy.bool]
+    optional: dict[BaseTy, CType] = {ty: OptionalCType(ctype) for ty, ctype in value.items()}
+    optional |= {BaseTy.Tensor: CONST_OPTIONAL_TENSOR, BaseTy.Scalar: CONST_OPTIONAL_SCALAR}
+    return _TypeTable(
+        value=MappingProxyType(value),
+        plain=MappingProxyType(value | {BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR}),
+        optional=MappingProxyType(optional),
+        array=MappingProxyType(array),
+        optional_array=MappingProxyType({BaseTy.int: OPTIONAL_INT_ARRAY_REF, BaseTy.SymInt: optional_symbolic}),
+    )
 
 
-_VALUES: Final = (_plain_values(symint=False), _plain_values(symint=True))
-_OPTIONAL_VALUES: Final = tuple(
-    MappingProxyType({ty: OptionalCType(ctype) for ty, ctype in values.items()}) for values in _VALUES
+_TABLES: Final = (_type_table(symint=False), _type_table(symint=True))
+"""With plain integers, and with `c10::SymInt`."""
+_VECTORS: Final = (
+    MappingProxyType({BaseTy.int: LONG_VECTOR, BaseTy.SymInt: LONG_VECTOR}),
+    MappingProxyType({BaseTy.int: LONG_VECTOR, BaseTy.SymInt: SYM_INT_VECTOR}),
 )
-_REFERENCES: Final = MappingProxyType({BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR})
-_RETURNED_OBJECTS: Final = MappingProxyType({BaseTy.Tensor: TENSOR, BaseTy.Scalar: SCALAR})
-_OPTIONAL_REFERENCES: Final = MappingProxyType(
-    {BaseTy.Tensor: CONST_OPTIONAL_TENSOR, BaseTy.Scalar: CONST_OPTIONAL_SCALAR}
-)
+_OBJECTS: Final = MappingProxyType({BaseTy.Tensor: TENSOR, BaseTy.Scalar: SCALAR})
+"""What is passed by reference, by value."""
 
 
 def value_ctype(t: Type, *, symint: bool = False) -> CType | None:
     """The C++ type of a value of type `t`, if that is always passed by value; else None."""
     if isinstance(t, BaseType):
-        ctype = _VALUES[symint].get(t.name)
-        if ctype is None and t.name not in _REFERENCES:
+        ctype = _TABLES[symint].value.get(t.name)
+        if ctype is None and t.name not in _OBJECTS:
             raise UnsupportedTypeError(t, "has no C++ type")
         return ctype
     if isinstance(t, OptionalType):
-        if isinstance(t.elem, BaseType) and t.elem.name in _OPTIONAL_VALUES[symint]:
-            return _OPTIONAL_VALUES[symint][t.elem.name]
         elem = value_ctype(t.elem, symint=symint)
         return None if elem is None else OptionalCType(elem)
     if isinstance(t, ListType):
-        return _bool_array(t)
+        return _bool_array(t) if _is(t.elem, BaseTy.bool) else None
     raise UnsupportedTypeError(t, "has no C++ type")
 
 
-def _bool_array(t: ListType) -> CType | None:
-    if not (isinstance(t.elem, BaseType) and t.elem.name is BaseTy.bool):
-        return None
+def _is(t: Type, wanted: BaseTy) -> bool:
+    return isinstance(t, BaseType) and t.name is wanted
+
+
+def _bool_array(t: ListType) -> CType:
     if t.size is None:
         raise UnsupportedTypeError(t, "needs a size: an array of bool is passed by value")
     return ArrayCType(BOOL, t.size)
@@ -192,46 +224,44 @@ def argument_ctype(
     `mutable` says that the argument is written to.  With `remove_non_owning_ref_types`, lists of
     integers are vectors, for a parameter that outlives the call.
     """
-    value = value_ctype(t, symint=symint)
-    if value is not None:
-        return value
-    written = mutable and not policy.use_const_ref_for_mutable_tensors
     if isinstance(t, BaseType):
-        return MUTABLE_TENSOR if written and t.name is BaseTy.Tensor else _REFERENCES[t.name]
-    if isinstance(t, OptionalType):
-        return _optional_ctype(t, mutable=mutable, symint=symint, policy=policy)
-    if isinstance(t, ListType):
-        if remove_non_owning_ref_types and isinstance(t.elem, BaseType) and t.elem.name in _INTEGERS:
-            return SYM_INT_VECTOR if symint and t.elem.name is BaseTy.SymInt else LONG_VECTOR
-        return _list_ctype(t, mutable=mutable, symint=symint, policy=policy)
+        if mutable and t.name is BaseTy.Tensor and not policy.use_const_ref_for_mutable_tensors:
+            return MUTABLE_TENSOR
+        ctype = _TABLES[symint].plain.get(t.name)
+        if ctype is not None:
+            return ctype
+    elif isinstance(t, OptionalType):
+        return _optional_ctype(t, mutable, symint, policy)
+    elif isinstance(t, ListType):
+        if remove_non_owning_ref_types and isinstance(t.elem, BaseType) and t.elem.name in _VECTORS[symint]:
+            return _VECTORS[symint][t.elem.name]
+        return _list_ctype(t, mutable, symint, policy)
     raise UnsupportedTypeError(t, "has no C++ type")
 
 
-_INTEGERS: Final = frozenset({BaseTy.int, BaseTy.SymInt})
-
-
-def _optional_ctype(t: OptionalType, *, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
+def _optional_ctype(t: OptionalType, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
     elem = t.elem
-    if isinstance(elem, BaseType) and elem.name in _OPTIONAL_REFERENCES:
-        if mutable and not policy.use_const_ref_for_mutable_tensors and elem.name is BaseTy.Tensor:
+    ctype = None
+    if isinstance(elem, BaseType):
+        if mutable and elem.name is BaseTy.Tensor and not policy.use_const_ref_for_mutable_tensors:
             return MUTABLE_TENSOR
-        return _OPTIONAL_REFERENCES[elem.name]
-    if isinstance(elem, ListType) and isinstance(elem.elem, BaseType) and elem.elem.name in _INTEGERS:
-        symbolic = symint and elem.elem.name is BaseTy.SymInt
-        return OPTIONAL_SYM_INT_ARRAY_REF if symbolic else OPTIONAL_INT_ARRAY_REF
-    return OptionalCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
+        ctype = _TABLES[symint].optional.get(elem.name)
+    elif isinstance(elem, ListType) and isinstance(elem.elem, BaseType):
+        ctype = _TABLES[symint].optional_array.get(elem.elem.name)
+    return ctype or OptionalCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
 
 
-def _list_ctype(t: ListType, *, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
+def _list_ctype(t: ListType, mutable: bool, symint: bool, policy: TypePolicy) -> CType:
     elem = t.elem
     if isinstance(elem, BaseType):
-        if elem.name is BaseTy.Tensor:
-            return I_TENSOR_LIST_REF if policy.use_ilistref_for_tensor_lists else TENSOR_LIST
-        if elem.name in _INTEGERS:
-            return SYM_INT_ARRAY_REF if symint and elem.name is BaseTy.SymInt else INT_ARRAY_REF
-        if elem.name is BaseTy.Scalar:
-            return SCALAR_ARRAY_REF
-    if isinstance(elem, OptionalType) and isinstance(elem.elem, BaseType) and elem.elem.name is BaseTy.Tensor:
+        if elem.name is BaseTy.bool:
+            return _bool_array(t)
+        if elem.name is BaseTy.Tensor and policy.use_ilistref_for_tensor_lists:
+            return I_TENSOR_LIST_REF
+        ctype = _TABLES[symint].array.get(elem.name)
+        if ctype is not None:
+            return ctype
+    elif isinstance(elem, OptionalType) and _is(elem.elem, BaseTy.Tensor):
         return OPTIONAL_TENSOR_LIST
     return ArrayRefCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
 
@@ -265,20 +295,20 @@ def argument_type(
 
 def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     """The C++ type of a returned `t`; a `SymInt` is returned as such in every convention."""
+    if mutable and _is(t, BaseTy.Tensor):
+        return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
     value = value_ctype(t, symint=True)
     if value is not None:
         return value
     if isinstance(t, BaseType):
-        if mutable and t.name is BaseTy.Tensor:
-            return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
-        return _RETURNED_OBJECTS[t.name]
+        return _OBJECTS[t.name]
     if isinstance(t, ListType):
         if mutable:
             raise UnsupportedTypeError(t, "can't be returned as a mutable list: return nothing")
         if t.size is not None:
             raise UnsupportedTypeError(t, "can't be returned: leave the size away")
         return VectorCType(returntype_type(t.elem, mutable=False, policy=policy))
-    if isinstance(t, OptionalType) and isinstance(t.elem, BaseType) and t.elem.name is BaseTy.Tensor:
+    if isinstance(t, OptionalType) and _is(t.elem, BaseTy.Tensor):
         return OptionalCType(returntype_type(t.elem, mutable=mutable, policy=policy))
     raise UnsupportedTypeError(t, "can't be returned")
 
@@ -318,11 +348,10 @@ def default_expr(d: str, t: Type, *, symint: bool) -> str:
     if isinstance(t, OptionalType):
         if d != "None":
             return default_expr(d, t.elem, symint=symint)
-        is_tensor = isinstance(t.elem, BaseType) and t.elem.name is BaseTy.Tensor
-        return "{}" if is_tensor else "::std::nullopt"
+        return "{}" if _is(t.elem, BaseTy.Tensor) else "::std::nullopt"
     if isinstance(t, ListType):
         return _list_default(d, t, symint)
-    if isinstance(t, BaseType) and t.name is BaseTy.str and d[:1] in ("'", '"'):
+    if _is(t, BaseTy.str) and d[:1] in ("'", '"'):
         return _string_literal(d)
     return _DEFAULT_WORDS.get(d, d)
 
@@ -333,7 +362,7 @@ def _list_default(d: str, t: ListType, symint: bool) -> str:
     if t.size is None:
         return default_expr(d, t.elem, symint=symint)
     # A lone integer fills a list of fixed size; a SymInt does not convert to the list by itself.
-    if symint and isinstance(t.elem, BaseType) and t.elem.name is BaseTy.SymInt:
+    if symint and _is(t.elem, BaseTy.SymInt):
         return f"c10::SymInt({d})"
     return _DEFAULT_WORDS.get(d, d)
 
@@ -455,6 +484,15 @@ class CppSignature:
         returns = returns_type(func.returns, policy=policy)
         return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
 
+    def as_method(self) -> CppSignature:
+        """The method that goes with this function: the same without self."""
+        self_arg = self.func.arguments.self_arg
+        itself = None if self_arg is None else self_arg.argument
+        others = tuple([binding for binding in self.arguments if binding.argument is not itself])
+        return CppSignature(
+            self.func, True, self.faithful, self.symint, self.fallback_binding, self.policy, others, self.returns
+        )
+
     def name(self, *, suppress_symint_suffix: bool = False) -> str:
         """The function's C++ name, optionally without its `_symint`."""
         stem = name(
@@ -519,24 +557,35 @@ class CppSignatureGroup:
         function: NativeFunction, *, method: bool, fallback_binding: bool = False
     ) -> CppSignatureGroup:
         """Every C++ function of `function`."""
-        func = function.func
 
-        def derive(exists: bool, faithful: bool, symint: bool) -> CppSignature | None:
-            if not exists:
-                return None
+        def derive(faithful: bool, symint: bool) -> CppSignature:
             return CppSignature.derive(
                 function, method=method, faithful=faithful, symint=symint, fallback_binding=fallback_binding
             )
 
-        usual = CppSignature.derive(function, method=method, fallback_binding=fallback_binding)
+        func = function.func
         has_faithful = func.arguments.tensor_options is not None or bool(func.arguments.out)
         has_symint = func.has_symint()
         return CppSignatureGroup(
             func,
-            usual,
-            faithful_signature=derive(has_faithful, True, False),
-            symint_signature=derive(has_symint, False, True),
-            symint_faithful_signature=derive(has_faithful and has_symint, True, True),
+            derive(False, False),
+            derive(True, False) if has_faithful else None,
+            derive(False, True) if has_symint else None,
+            derive(True, True) if has_faithful and has_symint else None,
+        )
+
+    def as_methods(self) -> CppSignatureGroup:
+        """The methods that go with these functions: the same without self."""
+
+        def as_method(signature: CppSignature | None) -> CppSignature | None:
+            return None if signature is None else signature.as_method()
+
+        return CppSignatureGroup(
+            self.func,
+            self.signature.as_method(),
+            as_method(self.faithful_signature),
+            as_method(self.symint_signature),
+            as_method(self.symint_faithful_signature),
         )
 
     def most_faithful_signature(self) -> CppSignature:

@@ -63,9 +63,7 @@ class Signatures:
     @cached_property
     def cpp_method(self) -> CppSignatureGroup:
         """The members of `Tensor`; called `__dispatch_…` if the real ones are written by hand."""
-        return CppSignatureGroup.from_native_function(
-            self.function, method=True, fallback_binding=self.function.manual_cpp_binding
-        )
+        return self.cpp.as_methods()
 
     @cached_property
     def cpp_backend(self) -> CppSignatureGroup:

@@ -158,6 +158,8 @@ def test_cpp_signatures(method: bool, fallback_binding: bool) -> None:
             theirs, method=method, fallback_binding=fallback_binding
         )
         actual = CppSignatureGroup.from_native_function(mine, method=method, fallback_binding=fallback_binding)
+        if method and fallback_binding == mine.manual_cpp_binding:
+            assert actual == Signatures(mine).cpp_method
         for member in GROUP_MEMBERS:
             assert spell_cpp(getattr(actual, member)) == spell_cpp(getattr(expected, member)), str(mine.func)
         assert actual.most_faithful_signature().decl() == expected.most_faithful_signature().decl()
