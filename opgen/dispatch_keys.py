@@ -240,3 +240,46 @@ def is_structured_dispatch_key(dk: DispatchKey) -> bool:
 def is_ufunc_dispatch_key(dk: DispatchKey) -> bool:
     """Whether kernels under this key are made from a ufunc's inner loop."""
     return dk in UFUNC_DISPATCH_KEYS
+
+TORCH_DISPATCH_KEYS: Final = (
+    DispatchKey.CPU,
+    DispatchKey.SparseCPU,
+    DispatchKey.SparseCsrCPU,
+    DispatchKey.MkldnnCPU,
+    DispatchKey.CUDA,
+    DispatchKey.MPS,
+    DispatchKey.XPU,
+    DispatchKey.SparseXPU,
+    DispatchKey.SparseCsrXPU,
+    DispatchKey.SparseCUDA,
+    DispatchKey.SparseCsrCUDA,
+    DispatchKey.SparseMPS,
+    DispatchKey.SparseCsrMPS,
+    DispatchKey.QuantizedCPU,
+    DispatchKey.QuantizedCUDA,
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeImplicitAutogradNestedTensor,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+    DispatchKey.NestedTensorCPU,
+    DispatchKey.NestedTensorCUDA,
+    DispatchKey.NestedTensorXPU,
+    DispatchKey.NestedTensorHPU,
+    DispatchKey.Meta,
+    DispatchKey.SparseMeta,
+    DispatchKey.SparseCsrMeta,
+    DispatchKey.QuantizedMeta,
+    DispatchKey.NestedTensorMeta,
+    DispatchKey.ZeroTensor,
+    DispatchKey.MTIA,
+)
+"""The keys that torch's own build registers kernels under, in the order in which it writes them."""
+
+MPS_DISPATCH_KEYS: Final = (DispatchKey.MPS, DispatchKey.SparseMPS, DispatchKey.SparseCsrMPS)
+"""Those of them that only a build for MPS has."""
+
+XPU_DISPATCH_KEYS: Final = (DispatchKey.XPU,)
+"""Those of them that only a build for XPU has."""
+
+MTIA_DISPATCH_KEYS: Final = (DispatchKey.MTIA,)
+"""Those of them that only a build for MTIA has."""

@@ -1015,7 +1015,7 @@ class FunctionSchema:
     def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
         returns = tuple(Return(r.name if keep_names else None, r.type, None) for r in self.returns)
         returned = self.aliased_return_names()
-        written = (a for a in self.arguments.flat_all if a.is_write and a.name not in returned)
+        written = (a for a in (*self.arguments.out, *self.arguments.flat_non_out) if a.is_write and a.name not in returned)
         return returns + tuple(Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in written)
 
     def view_signature(self) -> FunctionSchema:

@@ -1,0 +1,200 @@
+"""Derives the operators that entries ask for with `autogen`: missing out and functional forms.
+
+The kernels of derived operators are written by generated code on top of the form that the author
+wrote, so all of them are registered under CompositeExplicitAutograd.
+
+    - func: zero_(Tensor(a!) self) -> Tensor(a!)       zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+      autogen: zero.out, zero                     ->   zero(Tensor self) -> Tensor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Final
+
+from opgen.api.cpp import name as cpp_name
+from opgen.diagnostics import Diagnostics, Note
+from opgen.frontend.entries import AUTOGEN, Entry, implied_tags
+from opgen.frontend.groups import Forms
+from opgen.model import (
+    DEFAULT_KERNEL_NAMESPACE,
+    Annotation,
+    Argument,
+    Arguments,
+    BackendMetadata,
+    BaseOperatorName,
+    BaseTy,
+    BaseType,
+    DeviceCheckType,
+    FunctionSchema,
+    NativeFunction,
+    OperatorName,
+    Return,
+    SchemaKind,
+    Variant,
+)
+
+_INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
+"""Tags that say as much of a derived form as of the written one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A derived function and its one kernel."""
+
+    function: NativeFunction
+    kernel: BackendMetadata
+    base: NativeFunction
+    """The form it was derived from."""
+
+
+def derive_forms(groups: Iterable[Forms], entries: Mapping[OperatorName, Entry], log: Diagnostics) -> list[Derived]:
+    """All derived functions, group by group; what is asked for and can't be is logged."""
+    derived: list[Derived] = []
+    for forms in groups:
+        made = list(_derive_group(forms))
+        _check_requests(forms, made, entries, log)
+        derived += made
+    return derived
+
+
+def _derive_group(forms: Forms) -> Iterator[Derived]:
+    """The forms that one group lacks and can have."""
+    base = _base_form(forms)
+    if base is None:
+        return
+    has_out = SchemaKind.out in forms
+    if not has_out and _can_have_out(base) and _asks_for_out(base):
+        yield _derive(base, _out_schema(base.func))
+        has_out = True
+    if has_out and SchemaKind.functional not in forms and base.func.kind() is not SchemaKind.out:
+        yield _derive(base, _functional_schema(base.func))
+
+
+def _base_form(forms: Forms) -> NativeFunction | None:
+    """The form that others are derived from; None if the group is left as it is."""
+    functions = forms.values()
+    if (
+        all(f.manual_cpp_binding for f in functions)
+        or all(_is_decomposed(f) for f in functions)
+        or any(f.is_view_op and f.root_name != "set" for f in functions)
+    ):
+        return None
+    order = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
+    return next((forms[kind] for kind in order if kind in forms), None)
+
+
+def _is_decomposed(function: NativeFunction) -> bool:
+    """Whether transforms see the operators that it is made of instead; core ones they see as such."""
+    return function.has_composite_implicit_autograd_kernel and "core" not in function.tags
+
+
+def _can_have_out(base: NativeFunction) -> bool:
+    """Whether there is something that an out form could write."""
+    return base.func.kind() is SchemaKind.inplace or any(r.type.is_tensor_like() for r in base.func.returns)
+
+
+def _asks_for_out(base: NativeFunction) -> bool:
+    return any("out" in name.overload_name for name in base.autogen)
+
+
+# --------------------------------------------------------------------------- schemas
+
+
+def out_overload_name(overload: str) -> str:
+    """What the out form of an overload is called: `out`, or `Tensor_out`."""
+    return f"{overload}_out" if overload else "out"
+
+
+def _out_schema(func: FunctionSchema) -> FunctionSchema:
+    base = func.name.name
+    name = OperatorName(BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name))
+    own = func.arguments.self_arg
+    if func.kind() is SchemaKind.inplace and own is not None:
+        written = (Argument("out", own.argument.type, None, own.argument.annotation),)
+        arguments = func.arguments.remove_self_annotation()
+    else:
+        written = tuple(_out_arguments(func))
+        arguments = replace(func.arguments, tensor_options=None)
+    return FunctionSchema(name, arguments.with_out_args(written), _out_returns(func, written))
+
+
+def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
+    """An out argument for each return that isn't an argument already, under a free alias name."""
+    taken = {name for a in func.arguments.flat_all if a.annotation is not None for name in a.annotation.alias_set}
+    free = (letter for letter in ascii_lowercase if letter not in taken)
+    for index, returned in enumerate(func.returns):
+        name = "out" if len(func.returns) == 1 else f"out{index}"
+        yield Argument(name, returned.type, None, Annotation((next(free),), True, ()))
+
+
+def _out_returns(func: FunctionSchema, written: tuple[Argument, ...]) -> tuple[Return, ...]:
+    """Out forms return what they write, unless it is more than plain tensors."""
+    if all(a.type == BaseType(BaseTy.Tensor) for a in written):
+        return tuple(Return(None, a.type, a.annotation) for a in written)
+    return ()
+
+
+def _functional_schema(func: FunctionSchema) -> FunctionSchema:
+    base = func.name.name
+    is_mutable = func.kind() is SchemaKind.mutable
+    name = OperatorName(BaseOperatorName(base.base, False, base.dunder_method, is_mutable), func.name.overload_name)
+    return func.signature(keep_return_names=True).with_name(name)
+
+
+def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
+    stem = func.name.unambiguous_name() if func.is_out_fn() else cpp_name(func)
+    kernel = stem + ("_symint" if func.has_symint() else "")
+    function = replace(
+        base,
+        func=func,
+        variants=frozenset({Variant.function}),
+        device_guard=False,
+        device_check=DeviceCheckType.NoCheck,
+        manual_kernel_registration=False,
+        manual_cpp_binding=False,
+        python_module=None,
+        category_override=None,
+        autogen=(),
+        structured=False,
+        structured_delegate=None,
+        structured_inherits=None,
+        precomputed=None,
+        cpp_no_default_args=frozenset(),
+        is_abstract=base.is_abstract,
+        has_composite_implicit_autograd_kernel=False,
+        has_composite_implicit_autograd_nested_tensor_kernel=False,
+        has_composite_explicit_autograd_kernel=True,
+        has_composite_explicit_autograd_non_functional_kernel=False,
+        tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func) | {"generated"},
+    )
+    return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
+
+
+# --------------------------------------------------------------------------- requests
+
+
+def _check_requests(
+    forms: Forms, made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics
+) -> None:
+    """Holds what entries of a group ask for against what is derived for it."""
+    names = {str(derived.function.func.name) for derived in made}
+    for function in forms.values():
+        for wanted, word in entries[function.func.name].values[AUTOGEN]:
+            if str(wanted) in names:
+                continue
+            if wanted in entries:
+                first = Note("it is written here", entries[wanted].func.span)
+                log.error("autogen-exists", f"'{wanted}' is written already", word.span, "remove it here", [first])
+            elif _is_decomposed(function):
+                message = f"'{wanted}' is not derived: '{function.func.name}' is composite, so nothing needs it"
+                log.warning("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
+            else:
+                message = f"'{wanted}' can't be derived from '{function.func.name}'"
+                log.error("autogen-impossible", message, word.span, _derivable(names))
+
+
+def _derivable(names: set[str]) -> str:
+    return f"what can be: {', '.join(sorted(names))}" if names else "nothing can be derived from it"

@@ -1,0 +1,449 @@
+"""Turns one entry of native_functions.yaml into a `NativeFunction` and its kernels.
+
+Only what can be told from the entry by itself is checked here; what holds between entries is the
+business of `rules` and `derive`.
+
+    - func: mylib::scale(Tensor self, float by=2.0) -> Tensor
+      dispatch:
+        CPU, CUDA: my::scale_kernel
+
+becomes an `Entry` with the function `scale` of namespace `mylib` and two kernels
+`my::native::scale_kernel`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.cpp import name as cpp_name
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, expected
+from opgen.frontend.cpp_names import identifier, qualified_name
+from opgen.frontend.fields import Field, Values, boolean, kind_of, one_of, read_fields, scalar, text, word_list
+from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frozen_map import FrozenMap
+from opgen.model import (
+    DEFAULT_KERNEL_NAMESPACE,
+    DTYPE_CLASSES,
+    Argument,
+    BackendMetadata,
+    DeviceCheckType,
+    DispatchKey,
+    FunctionSchema,
+    NativeFunction,
+    OperatorName,
+    Precompute,
+    ScalarType,
+    SchemaError,
+    SchemaKind,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+    is_structured_dispatch_key,
+)
+from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
+from opgen.schema_lexer import Cursor
+
+Kernels = Mapping[DispatchKey, BackendMetadata]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function that was written, its kernels, and where its parts stand."""
+
+    function: NativeFunction
+    kernels: Kernels
+    values: Values
+    func: Scalar
+    """The schema as written, namespace included."""
+
+
+# --------------------------------------------------------------------------- converters
+
+
+def _variants(node: Node) -> frozenset[Variant]:
+    return frozenset(one_of("variant", Variant.__members__)(word) for word in word_list(node))
+
+
+def _operator_names(node: Node) -> tuple[tuple[OperatorName, Scalar], ...]:
+    return tuple((_operator_name(word), word) for word in word_list(node))
+
+
+def _operator_name(node: Node) -> OperatorName:
+    word = scalar(node)
+    try:
+        return OperatorName.parse(word.text)
+    except SchemaError as problem:
+        raise schema_diagnostic(problem, word, 0) from None
+
+
+def _delegate(node: Node) -> tuple[OperatorName, Scalar]:
+    return _operator_name(node), scalar(node)
+
+
+def _dispatch(node: Node) -> MappingNode:
+    if isinstance(node, MappingNode):
+        return node
+    message = f"a dispatch table must be a mapping, not {kind_of(node)}"
+    raise UserError(Diagnostic("wrong-kind", message, node.span, "write 'CPU: kernel' on a line of its own"))
+
+
+def _list_of_texts(node: Node) -> tuple[Scalar, ...]:
+    return tuple(scalar(item) for item in node.items) if isinstance(node, ListNode) else (scalar(node),)
+
+
+def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserError:
+    """A mistake in a schema, at its place in the scalar that the schema was read from."""
+    start = min(offset + problem.start, len(where.text))
+    span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
+    notes = []
+    if where.eaten_comment() is not None:
+        notes.append(Note("' #' starts a comment in YAML: quote the value", where.eaten_comment()))
+    return UserError(Diagnostic(problem.id, problem.message, span, problem.label, tuple(notes)))
+
+
+FUNC = Field("func", scalar)
+VARIANTS = Field("variants", _variants, default=frozenset({Variant.function}))
+DISPATCH: Field[MappingNode | None] = Field("dispatch", _dispatch, default=None)
+STRUCTURED = Field("structured", boolean, default=False)
+STRUCTURED_DELEGATE: Field[tuple[OperatorName, Scalar] | None] = Field("structured_delegate", _delegate, default=None)
+STRUCTURED_INHERITS: Field[Scalar | None] = Field("structured_inherits", qualified_name, default=None)
+PRECOMPUTED: Field[tuple[Scalar, ...]] = Field("precomputed", _list_of_texts, default=())
+AUTOGEN: Field[tuple[tuple[OperatorName, Scalar], ...]] = Field("autogen", _operator_names, default=())
+MANUAL_KERNEL_REGISTRATION = Field("manual_kernel_registration", boolean, default=False)
+MANUAL_CPP_BINDING = Field("manual_cpp_binding", boolean, default=False)
+PYTHON_MODULE: Field[Scalar | None] = Field("python_module", identifier, default=None)
+CATEGORY_OVERRIDE: Field[str | None] = Field("category_override", text, default=None)
+DEVICE_GUARD = Field("device_guard", boolean, default=True)
+DEVICE_CHECK = Field(
+    "device_check", one_of("device check", DeviceCheckType.__members__), default=DeviceCheckType.ExactSame
+)
+CPP_NO_DEFAULT_ARGS: Field[tuple[Scalar, ...]] = Field("cpp_no_default_args", word_list, default=())
+USE_CONST_REF = Field("use_const_ref_for_mutable_tensors", boolean, default=False)
+UFUNC_INNER_LOOP: Field[Node | None] = Field("ufunc_inner_loop", lambda node: node, default=None)
+TAGS: Field[tuple[Scalar, ...]] = Field("tags", word_list, default=())
+RANDOM: Field[bool | None] = Field("random", boolean, default=None)
+
+TABLE: Final = (
+    FUNC,
+    VARIANTS,
+    DISPATCH,
+    STRUCTURED,
+    STRUCTURED_DELEGATE,
+    STRUCTURED_INHERITS,
+    PRECOMPUTED,
+    AUTOGEN,
+    MANUAL_KERNEL_REGISTRATION,
+    MANUAL_CPP_BINDING,
+    PYTHON_MODULE,
+    CATEGORY_OVERRIDE,
+    DEVICE_GUARD,
+    DEVICE_CHECK,
+    CPP_NO_DEFAULT_ARGS,
+    USE_CONST_REF,
+    UFUNC_INNER_LOOP,
+    TAGS,
+    RANDOM,
+)
+"""Every key that an entry may have.
+
+All but `random` are torch's; `random: False` says that an operator whose name sounds random isn't.
+"""
+
+# --------------------------------------------------------------------------- the entry
+
+
+def read_entry(
+    node: Node, legal_tags: Collection[str], ignored_keys: Collection[DispatchKey], log: Diagnostics
+) -> Entry | None:
+    """The entry in `node`, or None if what is logged left nothing to work with.
+
+    Kernels under the ignored keys are read and checked, and then left out.
+    """
+    values = read_fields(node, TABLE, _title(node), log)
+    if values is None:
+        return None
+    before = len(log.found)
+    schema = _read_schema(values[FUNC], log)
+    if schema is None:
+        return None
+    namespace, func = schema
+    kernels = {key: kernel for key, kernel in _read_dispatch(values, func, log).items() if key not in ignored_keys}
+    loops = _read_inner_loops(values[UFUNC_INNER_LOOP], log)
+    kernels |= _ufunc_kernels(func, loops)
+    if values[DISPATCH] is None and not loops and values[STRUCTURED_DELEGATE] is None:
+        kernels = {DispatchKey.CompositeImplicitAutograd: _default_kernel(func)}
+    precomputed = _read_precomputed(values[PRECOMPUTED], func, log)
+    _check_tags(values[TAGS], legal_tags, log)
+    _check_no_default_args(values[CPP_NO_DEFAULT_ARGS], func, log)
+    if any(found.severity == "error" for found in log.found[before:]):
+        return None
+    function = _function(values, namespace, func, kernels, loops, precomputed)
+    return Entry(function, kernels, values, values[FUNC])
+
+
+def _title(node: Node) -> str:
+    """What messages call the entry: its operator, as far as it can be told before it is read."""
+    func = node.get("func") if isinstance(node, MappingNode) else None
+    found = re.match(r"[\w:.]+", func.text) if isinstance(func, Scalar) else None
+    return f"entry '{found.group()}'" if found else "an entry"
+
+
+def _read_schema(where: Scalar, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
+    """The namespace and the schema without it."""
+    name_end = len(where.text.partition("(")[0])
+    colons = where.text.rfind("::", 0, name_end)
+    namespace, offset = ("aten", 0) if colons < 0 else (where.text[:colons], colons + 2)
+    try:
+        if colons >= 0:
+            _check_namespace(where, namespace)
+        return namespace, FunctionSchema.parse(where.text[offset:])
+    except SchemaError as problem:
+        log.extend(schema_diagnostic(problem, where, offset).diagnostics)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+    return None
+
+
+def _check_namespace(where: Scalar, namespace: str) -> None:
+    found = re.match(r"[A-Za-z_]\w*", namespace)
+    good = found.end() if found else 0
+    if good != len(namespace):
+        message = f"'{namespace}' is no namespace for an operator"
+        label = "an operator has one namespace, a C++ identifier"
+        raise UserError(Diagnostic("bad-namespace", message, where.span_at(good, len(namespace)), label))
+
+
+def _function(
+    values: Values,
+    namespace: str,
+    func: FunctionSchema,
+    kernels: Kernels,
+    loops: Mapping[UfuncKey, UfuncInnerLoop],
+    precomputed: Precompute | None,
+) -> NativeFunction:
+    delegate, inherits, module = values[STRUCTURED_DELEGATE], values[STRUCTURED_INHERITS], values[PYTHON_MODULE]
+    return NativeFunction(
+        namespace=namespace,
+        func=func,
+        use_const_ref_for_mutable_tensors=values[USE_CONST_REF],
+        device_guard=values[DEVICE_GUARD],
+        device_check=values[DEVICE_CHECK],
+        python_module=module.text if module is not None else None,
+        category_override=values[CATEGORY_OVERRIDE],
+        variants=values[VARIANTS],
+        manual_kernel_registration=values[MANUAL_KERNEL_REGISTRATION],
+        manual_cpp_binding=values[MANUAL_CPP_BINDING],
+        loc=values[FUNC].span,
+        autogen=tuple(name for name, _ in values[AUTOGEN]),
+        ufunc_inner_loop=loops,
+        structured=values[STRUCTURED],
+        structured_delegate=delegate[0] if delegate is not None else None,
+        structured_inherits=inherits.text if inherits is not None else None,
+        precomputed=precomputed,
+        cpp_no_default_args=frozenset(word.text for word in values[CPP_NO_DEFAULT_ARGS]),
+        is_abstract=delegate is not None or not _is_composite_alone(kernels),
+        has_composite_implicit_autograd_kernel=DispatchKey.CompositeImplicitAutograd in kernels,
+        has_composite_implicit_autograd_nested_tensor_kernel=(
+            DispatchKey.CompositeImplicitAutogradNestedTensor in kernels
+        ),
+        has_composite_explicit_autograd_kernel=DispatchKey.CompositeExplicitAutograd in kernels,
+        has_composite_explicit_autograd_non_functional_kernel=(
+            DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
+        ),
+        tags=frozenset(word.text for word in values[TAGS]) | implied_tags(namespace, func),
+    )
+
+
+def _is_composite_alone(kernels: Kernels) -> bool:
+    return DispatchKey.CompositeImplicitAutograd in kernels and kernels.keys() <= _IMPLICIT_KEYS
+
+
+_IMPLICIT_KEYS: Final = frozenset(
+    {DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeImplicitAutogradNestedTensor}
+)
+
+
+def implied_tags(namespace: str, func: FunctionSchema) -> frozenset[str]:
+    """Tags that every operator of its kind carries, written or not."""
+    tags = {"pt2_compliant_tag"} if namespace == "aten" else set()
+    if func.kind() is SchemaKind.out:
+        tags.add("out")
+    if func.kind() is SchemaKind.inplace:
+        tags.add("inplace")
+    return frozenset(tags)
+
+
+def _check_tags(tags: tuple[Scalar, ...], legal: Collection[str], log: Diagnostics) -> None:
+    for tag in tags:
+        if tag.text not in legal:
+            label = expected(tag.text, legal) or "tags are declared in tags.yaml"
+            log.error("unknown-tag", f"there is no tag '{tag.text}' in tags.yaml", tag.span, label)
+
+
+def _check_no_default_args(names: tuple[Scalar, ...], func: FunctionSchema, log: Diagnostics) -> None:
+    arguments = {argument.name: argument for argument in func.arguments.flat_all}
+    for name in names:
+        argument = arguments.get(name.text)
+        if argument is None:
+            message = f"'{func.name}' has no argument '{name.text}'"
+            log.error("unknown-argument", message, name.span, expected(name.text, arguments))
+
+
+# --------------------------------------------------------------------------- kernels
+
+
+def _default_kernel(func: FunctionSchema) -> BackendMetadata:
+    return BackendMetadata(cpp_name(func), False, DEFAULT_KERNEL_NAMESPACE)
+
+
+def _read_dispatch(values: Values, func: FunctionSchema, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
+    """The kernels of the dispatch table, by key, in the order written."""
+    node = values[DISPATCH]
+    kernels: dict[DispatchKey, BackendMetadata] = {}
+    written: dict[DispatchKey, Scalar] = {}
+    for key_list, value in node.entries if node is not None else ():
+        try:
+            keys = word_list(key_list)
+            kernel = _read_kernel(key_list, value)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+            continue
+        for word in keys:
+            key = _read_key(word, log)
+            if key is None:
+                continue
+            if key in written:
+                first = Note("first given here", written[key].span)
+                log.error("duplicate-key", f"the dispatch key '{key}' is given twice", word.span, notes=[first])
+                continue
+            written[key] = word
+            namespace, name = kernel
+            structured = values[STRUCTURED] and is_structured_dispatch_key(key)
+            kernels[key] = BackendMetadata(name, structured, namespace)
+    return kernels
+
+
+def _read_key(word: Scalar, log: Diagnostics) -> DispatchKey | None:
+    key = DispatchKey.__members__.get(word.text)
+    if key is None or key is DispatchKey.Undefined:
+        label = expected(word.text, DispatchKey.__members__)
+        log.error("unknown-dispatch-key", f"there is no dispatch key '{word.text}'", word.span, label)
+        return None
+    return key
+
+
+def _read_kernel(key: Scalar, value: Node) -> tuple[str, str]:
+    """The C++ namespace and the name of a kernel."""
+    if isinstance(value, Scalar) and value.is_empty:
+        message = f"the dispatch key '{key.text}' has no kernel here"
+        label = "for one kernel under two keys write 'CPU, CUDA: kernel' on a line of its own"
+        raise UserError(Diagnostic("missing-kernel", message, key.span, label))
+    name = qualified_name(value).text
+    namespace, _, base = name.rpartition("::")
+    return f"{namespace or 'at'}::native", base
+
+
+# --------------------------------------------------------------------------- ufuncs and precomputed
+
+
+def _ufunc_kernels(
+    func: FunctionSchema, loops: Mapping[UfuncKey, UfuncInnerLoop]
+) -> dict[DispatchKey, BackendMetadata]:
+    if not loops:
+        return {}
+    base = func.name.name.base
+    return {key: BackendMetadata(f"ufunc_{base}_{key}", True, DEFAULT_KERNEL_NAMESPACE) for key in UFUNC_KEYS}
+
+
+def _read_inner_loops(node: Node | None, log: Diagnostics) -> FrozenMap[UfuncKey, UfuncInnerLoop]:
+    """Inner loops by key; one that is written without a key is for all of them."""
+    loops: dict[UfuncKey, UfuncInnerLoop] = {}
+    for key, value in _keyed_loops(node):
+        try:
+            ufunc_key = UfuncKey.Generic if key is None else one_of("ufunc key", UfuncKey.__members__)(key)
+            loops[ufunc_key] = _read_inner_loop(scalar(value), ufunc_key)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+    return FrozenMap(loops)
+
+
+def _keyed_loops(node: Node | None) -> Iterator[tuple[Scalar | None, Node]]:
+    if isinstance(node, MappingNode):
+        yield from node.entries
+    elif node is not None:
+        yield None, node
+
+
+_INNER_LOOP: Final = re.compile(r"([A-Za-z_]\w*)\s*\(\s*([^()]*?)\s*\)")
+
+
+def _read_inner_loop(where: Scalar, key: UfuncKey) -> UfuncInnerLoop:
+    found = _INNER_LOOP.fullmatch(where.text)
+    if found is None:
+        message = "expected a function and its element types"
+        raise UserError(Diagnostic("bad-inner-loop", message, where.span, "write 'name (All, Half)'"))
+    dtypes: dict[ScalarType, None] = {}
+    for word in re.finditer(r"[^,\s][^,]*", found.group(2)):
+        name, start = word.group().rstrip(), found.start(2) + word.start()
+        dtypes |= dict.fromkeys(_dtypes(name, where, start))
+    return UfuncInnerLoop(found.group(1), tuple(dtypes), key)
+
+
+def _dtypes(name: str, where: Scalar, start: int) -> tuple[ScalarType, ...]:
+    if name in DTYPE_CLASSES:
+        return DTYPE_CLASSES[name]
+    if name in ScalarType.__members__:
+        return (ScalarType[name],)
+    label = expected(name, (*DTYPE_CLASSES, *ScalarType.__members__))
+    span = where.span_at(start, start + len(name))
+    raise UserError(Diagnostic("unknown-dtype", f"there is no element type '{name}'", span, label))
+
+
+def _read_precomputed(lines: tuple[Scalar, ...], func: FunctionSchema, log: Diagnostics) -> Precompute | None:
+    """`dim -> int dim, bool last` replaces the argument `dim`; a line without an arrow adds."""
+    if not lines:
+        return None
+    arguments = {argument.name for argument in func.arguments.flat_all}
+    replace: dict[str, tuple[Argument, ...]] = {}
+    add: tuple[Argument, ...] = ()
+    for line in lines:
+        try:
+            name, values = _read_precomputed_line(line)
+        except SchemaError as problem:
+            log.extend(schema_diagnostic(problem, line, 0).diagnostics)
+            continue
+        if name is None:
+            add = _added(add, values, line, lines, log)
+        elif name not in arguments:
+            span = line.span_at(0, len(name))
+            label = expected(name, arguments)
+            log.error("unknown-argument", f"'{func.name}' has no argument '{name}'", span, label)
+        else:
+            replace[name] = values
+    return Precompute(FrozenMap(replace), add)
+
+
+def _read_precomputed_line(line: Scalar) -> tuple[str | None, tuple[Argument, ...]]:
+    cursor = Cursor(line.text)
+    name = None
+    if cursor.kinds[:1] == ["name"] and cursor.texts[1] == "->":
+        name = cursor.take()
+        cursor.take()
+    values = [Argument.read(cursor)]
+    while cursor.accept(","):
+        values.append(Argument.read(cursor))
+    cursor.expect_end("the precomputed values")
+    return name, tuple(values)
+
+
+def _added(
+    add: tuple[Argument, ...], values: tuple[Argument, ...], line: Scalar, lines: tuple[Scalar, ...], log: Diagnostics
+) -> tuple[Argument, ...]:
+    if line is not lines[-1]:
+        message = "a line that adds values without replacing an argument must be the last"
+        log.error("bad-precomputed", message, line.span)
+    return add + values
+

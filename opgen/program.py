@@ -1,0 +1,133 @@
+"""Everything that emitters may see: the checked operators, their kernels, and what was asked for.
+
+The front end makes one `Program` from the definitions; emitters turn it, and the `Options` of the
+run, into files.  Neither is ever changed.
+
+    program.functions                       every operator, written or derived, in order
+    program.signatures(function).dispatcher its dispatcher signature, derived once
+    program.backend_indices[DispatchKey.CPU].get_kernel(function)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures
+from opgen.dispatch_keys import (
+    GENERIC_DISPATCH_KEYS,
+    MPS_DISPATCH_KEYS,
+    MTIA_DISPATCH_KEYS,
+    XPU_DISPATCH_KEYS,
+)
+from opgen.model import (
+    BackendIndex,
+    DispatchKey,
+    NativeFunction,
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+)
+from opgen.selective_build.selector import SelectiveBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run of the ATen generator was asked to write."""
+
+    source_path: Path
+    install_dir: Path
+    aoti_install_dir: Path | None = None
+    """Where the AOTInductor shims go; None if they are not asked for."""
+    headeronly_install_dir: Path | None = None
+    """Where header-only files go; None for `core` under the install directory."""
+    output_dependencies: Path | None = None
+    """File to write lists of the outputs to, instead of the outputs; None to write the outputs."""
+    dry_run: bool = False
+    per_operator_headers: bool = False
+    rocm: bool = False
+    """Whether CUDA is to be read as ROCm/HIP."""
+    dispatch_keys: tuple[DispatchKey, ...] = ()
+    """The keys that registrations and headers are written for, in torch's order."""
+    static_dispatch_keys: tuple[DispatchKey, ...] = ()
+    """Backends that functions call straight away, past the dispatcher; usually none."""
+    skip_dispatcher_op_registration: bool = False
+    force_schema_registration: bool = False
+    """Whether operators that are not selected still get their schemas registered."""
+    generate: frozenset[str] = frozenset({"headers", "sources", "declarations_yaml"})
+    update_aoti_c_shim: bool = False
+    extend_aoti_c_shim: bool = False
+
+    @property
+    def functions_keys(self) -> frozenset[DispatchKey]:
+        """The keys that get C++ functions of their own, as `at::cpu::add`."""
+        return frozenset((*(k for k in self.dispatch_keys if k in _KEYS_WITH_FUNCTIONS), *self.static_dispatch_keys))
+
+
+_KEYS_WITH_FUNCTIONS: Final = (
+    *GENERIC_DISPATCH_KEYS,
+    *MPS_DISPATCH_KEYS,
+    *XPU_DISPATCH_KEYS,
+    *MTIA_DISPATCH_KEYS,
+    DispatchKey.CPU,
+    DispatchKey.CUDA,
+    DispatchKey.Meta,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """One set of definitions, parsed, completed with derived operators, and checked."""
+
+    functions: tuple[NativeFunction, ...]
+    """Every operator overload, written or derived, in the order of the files that list them."""
+    grouped: tuple[NativeFunction | NativeFunctionsGroup, ...]
+    """The functions, those that share a signature as one group."""
+    view_grouped: tuple[NativeFunction | NativeFunctionsViewGroup, ...]
+    """The functions, a view with its `_copy` and in-place forms as one group."""
+    backend_indices: Mapping[DispatchKey, BackendIndex]
+    """The kernels under each key that any operator names."""
+    selector: SelectiveBuilder
+    """Which operators are to be registered."""
+    tags: Mapping[str, str]
+    """Legal tags and what they mean, in the order declared."""
+    _signatures: dict[NativeFunction, Signatures] = field(default_factory=dict, repr=False)
+    _group_signatures: dict[NativeFunctionsGroup, GroupSignatures] = field(default_factory=dict, repr=False)
+    _view_signatures: dict[NativeFunctionsViewGroup, ViewGroupSignatures] = field(default_factory=dict, repr=False)
+
+    def signatures(self, function: NativeFunction) -> Signatures:
+        """The function's signatures under each calling convention; derived once, shared by all."""
+        found = self._signatures.get(function)
+        if found is None:
+            found = self._signatures[function] = Signatures(function)
+        return found
+
+    def group_signatures(self, group: NativeFunctionsGroup) -> GroupSignatures:
+        """The signatures of a group's structured kernels; derived once, shared by all."""
+        found = self._group_signatures.get(group)
+        if found is None:
+            found = self._group_signatures[group] = GroupSignatures(group)
+        return found
+
+    def view_signatures(self, group: NativeFunctionsViewGroup) -> ViewGroupSignatures:
+        """The signatures with which functionalization replays a view; derived once, shared by all."""
+        found = self._view_signatures.get(group)
+        if found is None:
+            found = self._view_signatures[group] = ViewGroupSignatures(group)
+        return found
+
+    @property
+    def groups(self) -> tuple[NativeFunctionsGroup, ...]:
+        """The groups of functional and out forms, structured or not."""
+        return tuple(g for g in self.grouped if isinstance(g, NativeFunctionsGroup))
+
+    @property
+    def structured_groups(self) -> tuple[NativeFunctionsGroup, ...]:
+        """The groups that structured kernels serve."""
+        return tuple(g for g in self.groups if g.structured)
+
+    @property
+    def view_groups(self) -> tuple[NativeFunctionsViewGroup, ...]:
+        """The groups of views."""
+        return tuple(g for g in self.view_grouped if isinstance(g, NativeFunctionsViewGroup))
