@@ -102,6 +102,11 @@ _ALL: Final = (
         suffixes=(".aoti",),
     ),
     FlagSet("extend_shim", (*_AOTI, "--extend-aoti-c-shim"), suffixes=(".aoti",)),
+    FlagSet(
+        "extend_update_shim",
+        (*_AOTI, "--extend-aoti-c-shim", "--update-aoti-c-shim", "--generate", "sources"),
+        suffixes=(".aoti",),
+    ),
     FlagSet("bare", ("--per-operator-headers",), install_dir=False),
 )
 

@@ -1,0 +1,111 @@
+"""Running a generator in a process of its own: a flag set and a root folder -> exit code, output, folders.
+
+torchgen's results can be kept between sessions: name a folder in the environment variable OPGEN_ORACLE_CACHE. What
+is kept depends on torch's version and the flag set alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.conformance.flagsets import DATA
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.conformance.flagsets import FlagSet
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+ORACLE: Final = "torchgen.gen"
+CACHE_VARIABLE: Final = "OPGEN_ORACLE_CACHE"
+TIMEOUT_SECONDS: Final = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run of a generator."""
+
+    root: Path
+    """Holds the folders of the flag set."""
+    code: int
+    out: str
+    err: str
+
+
+def run_command(command: Sequence[str], cwd: Path, environment: Mapping[str, str] | None = None) -> Run:
+    """Run a command with this checkout importable; the result's root is its working directory."""
+    inherited = dict(os.environ)
+    paths = [str(REPOSITORY), *filter(None, [inherited.get("PYTHONPATH")])]
+    inherited["PYTHONPATH"] = os.pathsep.join(paths)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**inherited, **(environment or {})},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    return Run(cwd, done.returncode, done.stdout, done.stderr)
+
+
+def run_flagset(module: str, flagset: FlagSet, source: Path, root: Path) -> Run:
+    """Run a generator on a flag set below a root folder."""
+    cwd = root / f"{flagset.name}.cwd"
+    cwd.mkdir(parents=True)
+    if ".deps" in flagset.suffixes:
+        (root / f"{flagset.name}.deps").mkdir()
+    run = run_command(flagset.command(module, source), cwd)
+    return Run(root, run.code, run.out, run.err)
+
+
+def oracle_run(flagset: FlagSet, source: Path, root: Path) -> Path:
+    """The root folder of what torchgen writes for a flag set, made below `root` or taken from the cache."""
+    cache = os.environ.get(CACHE_VARIABLE)
+    if not cache:
+        return _checked(run_flagset(ORACLE, flagset, source, root))
+    kept = Path(cache) / f"torch-{version('torch')}" / f"{flagset.name}-{_key(flagset)}"
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as fresh:
+            made = _checked(run_flagset(ORACLE, flagset, source, Path(fresh) / "made"))
+            _keep(made, kept)
+    return kept
+
+
+def _checked(run: Run) -> Path:
+    if run.code != 0:
+        raise RuntimeError(f"torchgen failed with exit code {run.code}:\n{run.err}")
+    return run.root
+
+
+def _keep(made: Path, kept: Path) -> None:
+    try:
+        made.rename(kept)
+    except OSError:
+        # Another test process was faster; its result is as good.
+        if not kept.is_dir():
+            raise
+        shutil.rmtree(made)
+
+
+def _key(flagset: FlagSet) -> str:
+    digest = hashlib.sha256(repr((flagset.arguments, flagset.install_dir, flagset.suffixes)).encode())
+    for path in sorted(DATA.iterdir()):
+        if any(path.name in argument for argument in flagset.arguments):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def files_and_folders(root: Path) -> list[str]:
+    """Everything below a folder, sorted; nothing when it isn't there."""
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*"))

@@ -1,0 +1,73 @@
+"""The same arguments give the same bytes, whatever surrounds the run; and a second run touches nothing."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conformance.flagsets import FLAGSETS, FlagSet
+from tests.conformance.runs import run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+EVERYTHING = ("--per-operator-headers", "--mps", "--xpu", "--mtia", "--update-aoti-c-shim")
+PLAIN = {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8"}
+# Without UTF-8 mode and locale coercion, a file opened with no encoding named would be ASCII.
+STRANGE = {"PYTHONHASHSEED": "4242", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TZ": "Asia/Tokyo"}
+
+
+def _generate(
+    generator: str, source: Path, arguments: Sequence[str], out: Path, cwd: Path, environment: dict[str, str]
+) -> None:
+    cwd.mkdir(parents=True, exist_ok=True)
+    places = ["-d", str(out / "ATen"), "--aoti-install-dir", str(out / "aoti"), *arguments]
+    run = run_command([*FlagSet("run", install_dir=False).command(generator, source), *places], cwd, environment)
+    if run.code != 0:
+        pytest.fail(f"exit code {run.code}\n{run.out}\n{run.err}", pytrace=False)
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_same_bytes_in_other_surroundings(generator: str, torch_source: Path, tmp_path: Path) -> None:
+    _generate(generator, torch_source, EVERYTHING, tmp_path / "a", tmp_path / "here", PLAIN)
+    _generate(generator, torch_source, EVERYTHING, tmp_path / "b", tmp_path / "else" / "where", STRANGE)
+    first, second = _contents(tmp_path / "a"), _contents(tmp_path / "b")
+    assert sorted(first) == sorted(second)
+    assert [name for name, text in first.items() if text != second[name]] == []
+    shutil.rmtree(tmp_path)
+
+
+def test_the_place_of_the_definitions_leaves_no_trace(generator: str, torch_source: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "a folder with spaces" / "ATen"
+    shutil.copytree(torch_source, copied)
+    _generate(generator, torch_source, (), tmp_path / "a", tmp_path / "cwd", PLAIN)
+    _generate(generator, copied, (), tmp_path / "b", tmp_path / "cwd", PLAIN)
+    first, second = _contents(tmp_path / "a"), _contents(tmp_path / "b")
+    assert sorted(first) == sorted(second)
+    assert [name for name, text in first.items() if text != second[name]] == []
+    traces = [name for name, text in second.items() if str(tmp_path).encode() in text]
+    assert traces == []
+    shutil.rmtree(tmp_path)
+
+
+def test_a_second_run_touches_nothing(generator: str, torch_source: Path, tmp_path: Path) -> None:
+    arguments = FLAGSETS["perop"].arguments
+    out = tmp_path / "out"
+    _generate(generator, torch_source, arguments, out, tmp_path / "cwd", PLAIN)
+    before = {path: path.stat() for path in out.rglob("*") if path.is_file()}
+    _generate(generator, torch_source, arguments, out, tmp_path / "cwd", STRANGE)
+    after = {path: path.stat() for path in out.rglob("*") if path.is_file()}
+    assert sorted(before) == sorted(after)
+    touched = [
+        path.name
+        for path, stat in before.items()
+        if (stat.st_mtime_ns, stat.st_ino) != (after[path].st_mtime_ns, after[path].st_ino)
+    ]
+    assert touched == []
+    shutil.rmtree(tmp_path)

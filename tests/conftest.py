@@ -1,0 +1,29 @@
+"""What all tests share: where torch's definitions are, and how to run a generator as a user would."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder that holds `opgen/` and `tests/`."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def torch_source() -> Path:
+    """The operator definitions and templates that come with the installed torch.
+
+    Most of the suite compares with them: without torch nothing would be tested, so this fails and doesn't skip.
+    """
+    spec = importlib.util.find_spec("torchgen")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.fail("torch isn't installed: pip install -e '.[test]'", pytrace=False)
+    source = Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+    if not (source / "native" / "native_functions.yaml").is_file():
+        pytest.fail(f"the installed torch has no operator definitions in {source}", pytrace=False)
+    return source
