@@ -1,0 +1,63 @@
+r"""Turns the names of operators, arguments and tags into the lists of them that torch's core knows.
+
+`core/ATenOpList.cpp` has the operators that aren't a user's own, `core/aten_interned_strings.h` the
+names that get a symbol, and `enum_tag.h` (in `core`, or in a folder for header-only files) the tags.
+
+    {"aten::add", "Tensor"},         _(aten, add) \         enum class Tag { core, … };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_OPERATOR_WORDS: Final = frozenset(
+    ("and", "and_eq", "bitand", "bitor", "compl", "not", "not_eq", "or", "or_eq", "xor", "xor_eq")
+)
+"""Words that C++ reads as operators, so that no symbol can be called that."""
+
+
+def emit_core_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `core/aten_interned_strings.h` and `enum_tag.h`."""
+    yield OutputFile("core/aten_interned_strings.h", _render_symbols(program, templates), group="core_")
+    env = {"enum_of_valid_tags": ",\n".join(sorted(program.tags))}
+    text = templates.render("enum_tag.h", env)
+    if options.headeronly_install_dir is None:
+        yield OutputFile("core/enum_tag.h", text, group=None)
+    else:
+        yield OutputFile("enum_tag.h", text, root="headeronly", group=None)
+
+
+def emit_core_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `core/ATenOpList.cpp`."""
+    del options
+    operators = [
+        f'{{"{function.namespace}::{function.func.name.name}", "{function.func.name.overload_name}"}},'
+        for function in program.functions
+    ]
+    text = templates.render("ATenOpList.cpp", {"aten_ops": operators})
+    yield OutputFile("core/ATenOpList.cpp", text, group="core_")
+
+
+def _render_symbols(program: Program, templates: TemplateSet) -> str:
+    """The header with a symbol for each operator's name, with and without the mark of its form."""
+    operators: set[str] = set()
+    arguments: set[str] = set()
+    for function in program.functions:
+        name = function.func.name.name
+        operators.update((str(name), name.base))
+        arguments.update(argument.name for argument in function.func.arguments.flat_all)
+    env = {
+        "aten_symbols": _symbol_lines("aten", operators - _OPERATOR_WORDS),
+        "attr_symbols": _symbol_lines("attr", arguments),
+    }
+    return templates.render("aten_interned_strings.h", env)
+
+
+def _symbol_lines(namespace: str, names: Collection[str]) -> str:
+    """The body of a macro that applies another one to each name."""
+    return " \\\n".join([f"_({namespace}, {name})" for name in sorted(names)])

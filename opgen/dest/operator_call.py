@@ -1,0 +1,29 @@
+"""Turns a C++ function's parameters into the call of the operator that stands behind it.
+
+The two may take arguments in different types, as `empty` and the operator `empty.memory_format` do:
+
+    empty(at::IntArrayRef size, at::TensorOptions options={}, …)
+    →  at::_ops::empty_memory_format::call(c10::fromIntArrayRefSlow(size),
+                                           c10::optTypeMetaToScalarType(options.dtype_opt()), …)
+"""
+
+from __future__ import annotations
+
+from opgen.api.cpp import CppSignature
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.translate import translate
+
+
+def operator_call(caller: CppSignature, operator: DispatcherSignature) -> str:
+    """The call of `operator` from inside the C++ function `caller`."""
+    return f"at::_ops::{operator.func.name.unambiguous_name()}::call({', '.join(_arguments(caller, operator))})"
+
+
+def operator_redispatch(caller: CppSignature, operator: DispatcherSignature) -> str:
+    """The same from inside a function that also takes the key set to go on with."""
+    arguments = ", ".join(["dispatchKeySet", *_arguments(caller, operator)])
+    return f"at::_ops::{operator.func.name.unambiguous_name()}::redispatch({arguments})"
+
+
+def _arguments(caller: CppSignature, operator: DispatcherSignature) -> list[str]:
+    return [expr.expr for expr in translate(caller.arguments, operator.arguments, method=caller.method)]

@@ -1,0 +1,137 @@
+"""Turns operators into their entry points of namespace `at::_ops`, through which all calls go.
+
+`Operators.h` and `MethodOperators.h` (what members of `Tensor` need) declare them, or one header
+an operator does, `ops/add_ops.h`.  `Operators_0.cpp` and so on define them.  What they call is the
+dispatcher, or a backend's functions in a build with static dispatch.
+
+    struct TORCH_API add_Tensor {
+      …
+      static at::Tensor call(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
+from opgen.api.types import render_defns, render_types
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.includes import by_root_name, ops_include
+from opgen.dest.static_dispatch import static_backends, static_call, static_includes
+from opgen.model import BackendIndex, NativeFunction, Variant
+from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_SHARDS: Final = 5
+
+
+def emit_operator_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `Operators.h`, `MethodOperators.h` and the `ops/…_ops.h`."""
+    if options.per_operator_headers:
+        yield from _emit_per_operator(program, templates)
+        return
+    methods = [f for f in program.functions if Variant.method in f.variants]
+    others = [f for f in program.functions if Variant.method not in f.variants]
+    declared = list(_declarations(program, methods))
+    yield _render_list(templates, "MethodOperators", (), declared)
+    declared = list(_declarations(program, others))
+    yield _render_list(templates, "Operators", ("#include <ATen/MethodOperators.h>",), declared)
+
+
+def emit_operator_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `Operators_0.cpp` to `Operators_4.cpp` and `OperatorsEverything.cpp`."""
+    backends = static_backends(program, options)
+
+    def item_env(function: NativeFunction) -> dict[str, list[str]]:
+        return {
+            "operator_headers": [ops_include(function.root_name)],
+            "definitions": [_definition(program, function, backends)],
+        }
+
+    yield from emit_sharded(
+        templates,
+        "Operators.cpp",
+        {"static_dispatch_extra_headers": static_includes(backends)},
+        program.functions,
+        key=lambda function: function.root_name,
+        item_env=item_env,
+        shards=_SHARDS,
+        sharded_keys=("operator_headers", "definitions"),
+    )
+
+
+def _emit_per_operator(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+    """A header for each operator, and the two that include them."""
+    operators = by_root_name(program.functions)
+    for root_name, functions in operators.items():
+        env = {"declarations": list(_declarations(program, functions))}
+        yield OutputFile(f"ops/{root_name}_ops.h", templates.render("Operator.h", env), group="ops_")
+    methods = (f.root_name for f in program.functions if Variant.method in f.variants)
+    # In the order of the lines: `add_ops` comes before `add_relu_ops` in one, after it in the other.
+    yield _render_list(templates, "MethodOperators", sorted({ops_include(name, "_ops") for name in methods}), ())
+    yield _render_list(templates, "Operators", [ops_include(name, "_ops") for name in sorted(operators)], ())
+
+
+def _render_list(templates: TemplateSet, name: str, includes: Iterable[str], declarations: Iterable[str]) -> OutputFile:
+    env = {f"{name}_includes": list(includes), f"{name}_declarations": list(declarations)}
+    return OutputFile(f"{name}.h", templates.render(f"{name}.h", env))
+
+
+def _declarations(program: Program, functions: Iterable[NativeFunction]) -> Iterator[str]:
+    for function in functions:
+        yield _declaration(program, function)
+
+
+def _declaration(program: Program, function: NativeFunction) -> str:
+    """The class whose static members call the operator."""
+    signature = program.signatures(function).dispatcher
+    returns, parameters = signature.returns, render_defns(signature.arguments)
+    func = function.func
+    return f"""
+struct TORCH_API {func.name.unambiguous_name()} {{
+  using schema = {returns} ({render_types(signature.arguments)});
+  using ptr_schema = schema*;
+  static constexpr const char* name = "{function.namespace}::{func.name.name}";
+  static constexpr const char* overload_name = "{func.name.overload_name}";
+  static constexpr const char* schema_str = {string_literal(str(func))};
+  static {returns} call({parameters});
+  static {returns} redispatch({_after_key_set(parameters)});
+}};
+"""
+
+
+def _definition(program: Program, function: NativeFunction, backends: tuple[BackendIndex, ...]) -> str:
+    """The members of the class that `_declaration` declares."""
+    signatures = program.signatures(function)
+    signature = signatures.dispatcher
+    parameters = render_defns(signature.arguments)
+    arguments = ", ".join([binding.name for binding in signature.arguments])
+    operator = function.func.name.unambiguous_name()
+    find = f"static auto op = create_{operator}_typed_handle();"
+    call = static_call(function, signatures, backends) if backends else None
+    if call is None:
+        call = f"{find}\n  return op.call({arguments});"
+    return f"""
+// {function.namespace}::{function.func}
+static C10_NOINLINE c10::TypedOperatorHandle<{operator}::schema> create_{operator}_typed_handle() {{
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow({operator}::name, {operator}::overload_name)
+      .typed<{operator}::schema>();
+}}
+
+{signature.returns} {operator}::call({parameters}) {{
+  {call}
+}}
+
+{signature.returns} {operator}::redispatch({_after_key_set(parameters)}) {{
+  {find}
+  return op.redispatch({f"dispatchKeySet, {arguments}" if arguments else "dispatchKeySet"});
+}}
+"""
+
+
+def _after_key_set(parameters: str) -> str:
+    """`parameters` behind the key set that a function which redispatches takes first."""
+    return f"{DISPATCH_KEY_SET_PARAMETER}, {parameters}" if parameters else DISPATCH_KEY_SET_PARAMETER

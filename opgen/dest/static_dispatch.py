@@ -1,0 +1,158 @@
+"""Turns the backends that a build is for into calls that go straight to them, past the dispatcher.
+
+With `--static-dispatch-backend CPU`, an operator's `call` is a plain call of the CPU kernel, of a
+composite one if there is none for the CPU, or an error.  With several backends the arguments say
+at run time which it is.
+
+    return at::cpu::sgn(self);
+    return at::compositeimplicitautograd::real(self);
+    TORCH_CHECK(false, "Static dispatch does not support _fused_dropout forCPU ");
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api.cpp import CppSignature
+from opgen.api.signatures import Signatures
+from opgen.api.translate import translate
+from opgen.api.types import NamedCType, SpecialArgName
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.includes import ops_include
+from opgen.frozen_map import FrozenMap
+from opgen.model import (
+    DEFAULT_KERNEL_NAMESPACE,
+    STRUCTURED_DISPATCH_KEYS,
+    BackendIndex,
+    DispatchKey,
+    NativeFunction,
+)
+from opgen.program import Options, Program
+
+_COMPOSITE_KEYS: Final = (
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeImplicitAutogradNestedTensor,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+_STRUCTURED_HEADER_KEYS: Final = STRUCTURED_DISPATCH_KEYS | {
+    DispatchKey.Meta,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+}
+"""Keys whose headers declare every form of a structured operator, whoever wrote its kernel."""
+
+
+def static_backends(program: Program, options: Options) -> tuple[BackendIndex, ...]:
+    """The backends that are called straight away, none by default."""
+    return tuple(
+        program.backend_indices.get(key) or BackendIndex(key, True, False, False, FrozenMap())
+        for key in dict.fromkeys(options.static_dispatch_keys)
+    )
+
+
+def static_includes(backends: Iterable[BackendIndex]) -> list[str]:
+    """The headers that declare the functions of `backends`, and of the keys that step in for them."""
+    keys = [backend.dispatch_key for backend in backends]
+    return [f"#include <ATen/{key}Functions.h>" for key in (*keys, *_COMPOSITE_KEYS)] if keys else []
+
+
+def static_ops_includes(function: NativeFunction, backends: Iterable[BackendIndex]) -> Iterator[str]:
+    """The per-operator headers that declare what `static_call` calls for `function`."""
+    for backend in backends:
+        key: DispatchKey | None = backend.dispatch_key
+        delegates = function.structured_delegate is not None and key in _STRUCTURED_HEADER_KEYS
+        if not (delegates or backend.has_kernel(function)):
+            key = _composite_key(function)
+        if key is not None:
+            yield ops_include(function.root_name, f"_{key.lower()}_dispatch")
+
+
+def static_call(function: NativeFunction, signatures: Signatures, backends: tuple[BackendIndex, ...]) -> str | None:
+    """The statements that call `function` for the right one of `backends`.
+
+    None if only the dispatcher can tell: there are several, and no argument says which.
+    """
+    callee = signatures.cpp_backend.symint_signature or signatures.cpp_backend.signature
+    call = _arguments(signatures, callee)
+    serving = [backend for backend in backends if _serves(backend, function)]
+    otherwise = _fallback(function, callee, call, backends)
+    if not serving:
+        return otherwise
+    if len(serving) == 1:
+        return f"return {_namespace(serving[0], function)}::{call};"
+    key_set = _key_set(function)
+    if key_set is None:
+        return None
+    cases = "".join(
+        f"    case DispatchKey::{backend.dispatch_key}:\n      return {_namespace(backend, function)}::{call};;\n"
+        for backend in serving
+    )
+    return f"""
+  DispatchKeySet _dk_set = {key_set};
+  DispatchKey _dk = c10::highestPriorityBackendTypeId(_dk_set);
+  switch (_dk) {{
+{cases}    default:
+      {otherwise}
+  }}"""
+
+
+def _arguments(signatures: Signatures, callee: CppSignature) -> str:
+    """The call of `callee`, inside a function that takes what the dispatcher's takes."""
+    goals = [_plain_memory_format(binding.nctype) for binding in callee.arguments]
+    exprs = translate(signatures.dispatcher.arguments, goals)
+    return f"{callee.name()}({', '.join([expr.expr for expr in exprs])})"
+
+
+def _plain_memory_format(goal: NamedCType) -> NamedCType:
+    """`goal`, but the memory format as it came: one schema can't give it twice, so there is nothing to check."""
+    return goal.with_name("memory_format") if goal.name is SpecialArgName.possibly_redundant_memory_format else goal
+
+
+def _serves(backend: BackendIndex, function: NativeFunction) -> bool:
+    """Whether the backend has the function, as its author's kernel or around a structured one."""
+    delegates = function.structured_delegate is not None and backend.dispatch_key in STRUCTURED_DISPATCH_KEYS
+    return delegates or backend.has_kernel(function)
+
+
+def _namespace(backend: BackendIndex, function: NativeFunction) -> str:
+    """Where the backend's C++ functions are: `at::cpu`, beside the namespace of its kernels."""
+    kernel = backend.get_kernel(function)
+    kernels = DEFAULT_KERNEL_NAMESPACE if kernel is None else kernel.cpp_namespace
+    return f"{kernels.removesuffix('::native')}::{backend.dispatch_key.lower()}"
+
+
+def _fallback(function: NativeFunction, callee: CppSignature, call: str, backends: Iterable[BackendIndex]) -> str:
+    """What to do for a backend that has no kernel of its own."""
+    key = _composite_key(function)
+    if key is not None:
+        return f"return at::{key.lower()}::{call};"
+    names = ", ".join(str(backend.dispatch_key) for backend in backends)
+    # Not a slip of ours: builds may look for torch's message, which has no space after `for`.
+    message = string_literal(f"Static dispatch does not support {callee.name()} for{names} ")
+    return f"TORCH_CHECK(false, {message});"
+
+
+def _composite_key(function: NativeFunction) -> DispatchKey | None:
+    """The key of the function's composite kernel, if it has one."""
+    if function.has_composite_explicit_autograd_kernel:
+        return DispatchKey.CompositeExplicitAutograd
+    if function.has_composite_explicit_autograd_non_functional_kernel:
+        return DispatchKey.CompositeExplicitAutogradNonFunctional
+    if function.has_composite_implicit_autograd_kernel:
+        return DispatchKey.CompositeImplicitAutograd
+    if function.has_composite_implicit_autograd_nested_tensor_kernel:
+        return DispatchKey.CompositeImplicitAutogradNestedTensor
+    return None
+
+
+def _key_set(function: NativeFunction) -> str | None:
+    """The expression for the dispatch keys of the arguments; None if they have none."""
+    arguments = function.func.arguments
+    parts = []
+    if arguments.tensor_options is not None:
+        parts.append("DispatchKeySet(c10::computeDispatchKey(dtype, layout, device))")
+    tensors = [argument.name for argument in arguments.flat_all if argument.type.is_tensor_like()]
+    if tensors:
+        parts.append(f"c10::detail::multi_dispatch_key_set({', '.join(tensors)})")
+    return " | ".join(parts) or None

@@ -1,0 +1,49 @@
+"""Turns operators into members of the class `Tensor`, those that say so under `variants`.
+
+`core/TensorBody.h` declares and defines them, `core/TensorMethods.cpp` has what else the class needs.
+A member is a const function whatever it does: what it changes is behind the tensor, not in it.
+
+    inline at::Tensor & Tensor::add_(const at::Tensor & other, const at::Scalar & alpha) const {
+      return at::_ops::add__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.dest.operator_call import operator_call
+from opgen.model import NativeFunction, Variant
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+
+def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `core/TensorBody.h`."""
+    del options
+    methods = [function for function in program.functions if Variant.method in function.variants]
+    env = {
+        "tensor_method_declarations": [text for f in methods for text in _method_declarations(program, f)],
+        "tensor_method_definitions": [text for f in methods for text in _method_definitions(program, f)],
+    }
+    yield OutputFile("core/TensorBody.h", templates.render("TensorBody.h", env), group="core_")
+
+
+def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `core/TensorMethods.cpp`, which is the same for all operators."""
+    del program, options
+    yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp"), group="core_")
+
+
+def _method_declarations(program: Program, function: NativeFunction) -> Iterator[str]:
+    for signature in program.signatures(function).cpp_method.signatures():
+        yield f"{signature.decl()} const;"
+
+
+def _method_definitions(program: Program, function: NativeFunction) -> Iterator[str]:
+    signatures = program.signatures(function)
+    comment = f"\n// {function.namespace}::{function.func}\n"
+    for signature in signatures.cpp_method.signatures():
+        call = operator_call(signature, signatures.dispatcher)
+        yield f"{comment}inline {signature.defn(prefix='Tensor::')} const {{\n  return {call};\n}}\n"
