@@ -157,12 +157,20 @@ class Diagnostics:
         """Whether anything but warnings was found."""
         return any(d.severity == "error" for d in self.found)
 
-    def render(self) -> str:
-        """All of them in source order, repeats dropped, then a line with their count."""
+    def render(self, *, all_warnings: bool = True) -> str:
+        """All of them in source order, repeats dropped, then a line with the count of errors.
+
+        Unless `all_warnings`, of each kind of warning the first is shown and the others are counted.
+        """
         ordered = sorted(dict.fromkeys(self.found), key=_source_order)
         errors = sum(d.severity == "error" for d in ordered)
-        tail = f"{errors} error{'s' if errors != 1 else ''}\n" if errors else ""
-        return "".join(d.render() for d in ordered) + tail
+        shown = ordered if all_warnings else list(_first_of_each_warning(ordered))
+        hidden = len(ordered) - len(shown)
+        tails = (
+            f"{hidden} more warning{'s' if hidden != 1 else ''} like these; --verbose shows all\n" if hidden else "",
+            f"{errors} error{'s' if errors != 1 else ''}\n" if errors else "",
+        )
+        return "".join((*(d.render() for d in shown), *tails))
 
     def raise_errors(self) -> None:
         """Raises a `UserError` that carries everything found, if any of it is an error."""
@@ -192,6 +200,16 @@ def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
     return "; ".join(part for part in (near, listing) if part)
 
 
+def _first_of_each_warning(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """The errors, and of the warnings of each kind the first."""
+    seen: set[str] = set()
+    for diagnostic in diagnostics:
+        if diagnostic.severity == "error" or diagnostic.id not in seen:
+            yield diagnostic
+        if diagnostic.severity == "warning":
+            seen.add(diagnostic.id)
+
+
 def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:
     if diagnostic.span is None:
         return ("", 0, 0)
@@ -217,7 +235,7 @@ def _render_place(span: Span | None, headline: str, label: str) -> Iterator[str]
 def _visible(text: str) -> str:
     """`text` with tabs widened and control characters replaced, so that carets line up."""
     widened = text.replace("\t", " " * TAB_WIDTH)
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in widened)
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in widened)
 
 
 def _width(text: str) -> int:

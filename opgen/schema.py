@@ -741,7 +741,7 @@ class Arguments:
         if self.is_vararg:
             parts.append("...")
         keyword_only = [str(a) for a in (*self.flat_kwarg_only, *self.out)]
-        return ", ".join(parts + ["*", *keyword_only] if keyword_only else parts)
+        return ", ".join([*parts, "*", *keyword_only] if keyword_only else parts)
 
 
 def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:
@@ -1015,7 +1015,8 @@ class FunctionSchema:
     def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
         returns = tuple(Return(r.name if keep_names else None, r.type, None) for r in self.returns)
         returned = self.aliased_return_names()
-        written = (a for a in (*self.arguments.out, *self.arguments.flat_non_out) if a.is_write and a.name not in returned)
+        candidates = (*self.arguments.out, *self.arguments.flat_non_out)
+        written = (a for a in candidates if a.is_write and a.name not in returned)
         return returns + tuple(Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in written)
 
     def view_signature(self) -> FunctionSchema:

@@ -22,7 +22,6 @@ from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,
     Annotation,
     Argument,
-    Arguments,
     BackendMetadata,
     BaseOperatorName,
     BaseTy,
@@ -110,10 +109,12 @@ def out_overload_name(overload: str) -> str:
 
 def _out_schema(func: FunctionSchema) -> FunctionSchema:
     base = func.name.name
-    name = OperatorName(BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name))
+    name = OperatorName(
+        BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name)
+    )
     own = func.arguments.self_arg
     if func.kind() is SchemaKind.inplace and own is not None:
-        written = (Argument("out", own.argument.type, None, own.argument.annotation),)
+        written: tuple[Argument, ...] = (Argument("out", own.argument.type, None, own.argument.annotation),)
         arguments = func.arguments.remove_self_annotation()
     else:
         written = tuple(_out_arguments(func))
@@ -176,9 +177,7 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
 # --------------------------------------------------------------------------- requests
 
 
-def _check_requests(
-    forms: Forms, made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics
-) -> None:
+def _check_requests(forms: Forms, made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics) -> None:
     """Holds what entries of a group ask for against what is derived for it."""
     names = {str(derived.function.func.name) for derived in made}
     for function in forms.values():

@@ -49,16 +49,19 @@ def load_definitions(
     """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong."""
     legal_tags = load_tags(tags, log)
     entries = _read_entries(functions, legal_tags, frozenset(ignored_keys), log)
-    if log.has_errors:
-        return None
+    return None if log.has_errors else _complete(entries, legal_tags, log)
+
+
+def _complete(entries: list[Entry], tags: Mapping[str, TagDefinition], log: Diagnostics) -> Definitions | None:
+    """Derives what well-formed entries ask for, and holds all of them against the rules."""
     by_name = {entry.function.func.name: entry for entry in entries}
     groups = group_forms(entry.function for entry in entries)
     derived = derive_forms(groups.values(), by_name, log)
     check_entries(entries, groups, derived, log)
     if log.has_errors:
         return None
-    all_functions = (*(entry.function for entry in entries), *(d.function for d in derived))
-    return Definitions(all_functions, _index_kernels(entries, derived), legal_tags)
+    functions = (*(entry.function for entry in entries), *(made.function for made in derived))
+    return Definitions(functions, _index_kernels(entries, derived), tags)
 
 
 def load_program(

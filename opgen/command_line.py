@@ -1,0 +1,244 @@
+"""Turns the command line of the ATen generator into checked `Options`.
+
+The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of
+our own: `--quiet`, `--verbose`, `--version`.  Nothing is read from the disk here.
+
+    -s ATen -d out --mps   ->   Options(source_path=ATen, install_dir=out, dispatch_keys=(CPU, …, MPS, …))
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from opgen import __version__
+from opgen.diagnostics import Diagnostics
+from opgen.dispatch_keys import (
+    MPS_DISPATCH_KEYS,
+    MTIA_DISPATCH_KEYS,
+    TORCH_DISPATCH_KEYS,
+    XPU_DISPATCH_KEYS,
+    DispatchKey,
+    is_generic_dispatch_key,
+)
+from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
+from opgen.program import Options
+
+GENERATED: Final = ("headers", "sources", "declarations_yaml")
+"""What `--generate` chooses from."""
+
+STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run: what to write, from what, and how to talk about it."""
+
+    options: Options
+    selected_names: tuple[str, ...] | None
+    """Operators named by `--op-registration-whitelist`; None if it is not given."""
+    selection_path: Path | None
+    """The selection file, if there is one."""
+    ignored_keys: frozenset[DispatchKey]
+    """Keys whose kernels the definitions may name, but which this build doesn't have."""
+    has_xpu: bool
+    """Whether the build is for XPU, and so has a list of XPU sources."""
+    quiet: bool
+    verbose: bool
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The flags of the ATen generator."""
+    parser = argparse.ArgumentParser(prog="opgen gen", description="Generate the sources of ATen.", allow_abbrev=False)
+    _add_paths(parser)
+    _add_backends(parser)
+    _add_selection(parser)
+    _add_outputs(parser)
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change, and show every warning")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    return parser
+
+
+def _add_paths(parser: argparse.ArgumentParser) -> None:
+    folders = parser.add_argument_group("where things are and go")
+    folders.add_argument(
+        "-s",
+        "--source-path",
+        "--source_path",
+        type=Path,
+        default=Path("aten/src/ATen"),
+        metavar="DIR",
+        help="folder of the definitions (native/*.yaml) and templates (templates/); default: %(default)s",
+    )
+    folders.add_argument(
+        "-d",
+        "--install-dir",
+        "--install_dir",
+        type=Path,
+        default=Path("build/aten/src/ATen"),
+        metavar="DIR",
+        help="folder to write to; default: %(default)s",
+    )
+    folders.add_argument(
+        "--aoti-install-dir",
+        "--aoti_install_dir",
+        type=Path,
+        metavar="DIR",
+        help="folder to write the AOTInductor shims to; without it, there are none",
+    )
+    folders.add_argument(
+        "--headeronly-install-dir",
+        "--headeronly_install_dir",
+        type=Path,
+        metavar="DIR",
+        help="folder for files that need no library, such as enum_tag.h; default: core in the install directory",
+    )
+    folders.add_argument(
+        "-o",
+        "--output-dependencies",
+        "--output_dependencies",
+        type=Path,
+        metavar="FILE",
+        help="also write CMake variables that list the outputs, to FILE and to files beside it",
+    )
+
+
+def _add_backends(parser: argparse.ArgumentParser) -> None:
+    backends = parser.add_argument_group("backends")
+    backends.add_argument("--rocm", action="store_true", help="read CUDA as ROCm/HIP")
+    backends.add_argument("--mps", action="store_true", help="write registrations for MPS")
+    backends.add_argument("--xpu", action="store_true", help="write registrations for XPU")
+    backends.add_argument("--mtia", action="store_true", help="write registrations for MTIA")
+    backends.add_argument(
+        BACKEND_LIST_FLAG,
+        "--backend_whitelist",
+        nargs="*",
+        metavar="KEY",
+        help="write code for these dispatch keys only (and the composite ones)",
+    )
+    backends.add_argument(
+        STATIC_DISPATCH_FLAG,
+        "--static_dispatch_backend",
+        nargs="*",
+        metavar="KEY",
+        help="call the kernels of these keys straight away, past the dispatcher",
+    )
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    selection = parser.add_argument_group("selective build")
+    selection.add_argument(
+        "--op-registration-whitelist",
+        "--op_registration_whitelist",
+        nargs="*",
+        metavar="OPERATOR",
+        help="register these operators only, with all their overloads (aten::add)",
+    )
+    selection.add_argument(
+        "--op-selection-yaml-path",
+        "--op_selection_yaml_path",
+        type=Path,
+        metavar="FILE",
+        help="register what a selection file selects",
+    )
+    selection.add_argument(
+        "--skip-dispatcher-op-registration",
+        "--skip_dispatcher_op_registration",
+        action="store_true",
+        help="register no operator",
+    )
+    selection.add_argument(
+        "--force-schema-registration",
+        "--force_schema_registration",
+        action="store_true",
+        help="register the schemas of all operators, selected or not",
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    outputs = parser.add_argument_group("what is written")
+    outputs.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+    outputs.add_argument(
+        "--per-operator-headers",
+        "--per_operator_headers",
+        action="store_true",
+        help="write a set of headers for each operator, in ops/",
+    )
+    outputs.add_argument(
+        "--generate", nargs="*", choices=GENERATED, default=GENERATED, help="write these kinds of file only"
+    )
+    outputs.add_argument(
+        "--update-aoti-c-shim",
+        "--update_aoti_c_shim",
+        action="store_true",
+        help="write the headers of the AOTInductor shims, in place of checking them",
+    )
+    outputs.add_argument(
+        "--extend-aoti-c-shim",
+        "--extend_aoti_c_shim",
+        action="store_true",
+        help="write shims of operators that are not torch's own",
+    )
+
+
+def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
+    """What the command line asks for; wrong values are logged, wrong flags end the process."""
+    given = build_parser().parse_args(argv)
+    mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
+    ignored = _ignored_keys(mps, xpu, given.mtia)
+    options = Options(
+        source_path=given.source_path,
+        install_dir=given.install_dir,
+        aoti_install_dir=given.aoti_install_dir,
+        headeronly_install_dir=given.headeronly_install_dir,
+        output_dependencies=given.output_dependencies,
+        dry_run=given.dry_run,
+        per_operator_headers=given.per_operator_headers,
+        rocm=given.rocm,
+        dispatch_keys=_dispatch_keys(given.backend_whitelist, ignored, log),
+        static_dispatch_keys=_static_dispatch_keys(given.static_dispatch_backend or (), log),
+        skip_dispatcher_op_registration=given.skip_dispatcher_op_registration,
+        force_schema_registration=given.force_schema_registration,
+        generate=frozenset(given.generate),
+        update_aoti_c_shim=given.update_aoti_c_shim,
+        extend_aoti_c_shim=given.extend_aoti_c_shim,
+    )
+    return Request(
+        options=options,
+        selected_names=_tuple_or_none(given.op_registration_whitelist),
+        selection_path=given.op_selection_yaml_path,
+        ignored_keys=frozenset(ignored),
+        has_xpu=xpu,
+        quiet=given.quiet,
+        verbose=given.verbose,
+    )
+
+
+def _tuple_or_none(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _ignored_keys(mps: bool, xpu: bool, mtia: bool) -> tuple[DispatchKey, ...]:
+    switches = ((mps, MPS_DISPATCH_KEYS), (xpu, XPU_DISPATCH_KEYS), (mtia, MTIA_DISPATCH_KEYS))
+    return tuple(key for is_on, keys in switches if not is_on for key in keys)
+
+
+def _dispatch_keys(
+    wanted: Sequence[str] | None, ignored: Sequence[DispatchKey], log: Diagnostics
+) -> tuple[DispatchKey, ...]:
+    """The keys to write code for, in torch's order."""
+    available = tuple(key for key in TORCH_DISPATCH_KEYS if key not in ignored)
+    if not wanted:
+        return available
+    check_words(BACKEND_LIST_FLAG, wanted, "dispatch key", DispatchKey.__members__, log)
+    return tuple(key for key in available if is_generic_dispatch_key(key) or str(key) in wanted)
+
+
+def _static_dispatch_keys(wanted: Sequence[str], log: Diagnostics) -> tuple[DispatchKey, ...]:
+    check_words(STATIC_DISPATCH_FLAG, wanted, "dispatch key", DispatchKey.__members__, log)
+    return tuple(DispatchKey[name] for name in wanted if name in DispatchKey.__members__)

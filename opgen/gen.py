@@ -1,0 +1,149 @@
+"""The ATen generator: operator definitions in, every file that torch's build needs of them out.
+
+    python -m opgen.gen --source-path ATen --install-dir out --per-operator-headers
+
+This is a shell: flags to options, definitions to a program, the program to files, files to disk.
+What is written is listed in `opgen.dest.table`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from opgen.command_line import Request, read_request
+from opgen.dest.table import emitters_for
+from opgen.diagnostics import Diagnostics, Note, UserError
+from opgen.frontend.native_functions import load_definitions, load_program
+from opgen.internal_error import EXIT_CODE, render_internal_error
+from opgen.model import BackendIndex, DispatchKey, NativeFunction
+from opgen.output.console import Progress, format_report
+from opgen.output.dependencies import GROUPS, ROOT, XPU_GROUP, emit_dependencies
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.output.writer import WriteReport, write_files
+from opgen.program import Options, Program
+
+__all__ = ["ParsedYaml", "entry_point", "generate", "main", "parse_native_yaml"]
+
+INTERRUPTED: Final = 130
+"""What a run ends with that was interrupted from the keyboard."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
+    started, log = time.monotonic(), Diagnostics()
+    request = None
+    try:
+        request = read_request(argv, log)
+        report = _run(request, log)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+        report = None
+    except KeyboardInterrupt:
+        sys.stderr.write("opgen: interrupted; the old files are whole\n")
+        return INTERRUPTED
+    except Exception as error:
+        sys.stderr.write(render_internal_error(error))
+        return EXIT_CODE
+    if report is None or request is None:
+        sys.stderr.write(log.render())
+        return 1
+    if not request.quiet:
+        sys.stderr.write(log.render(all_warnings=request.verbose))
+    sys.stdout.write(format_report(report, time.monotonic() - started, quiet=request.quiet, verbose=request.verbose))
+    return 0
+
+
+def entry_point() -> None:
+    """Runs the generator as a command."""
+    sys.exit(main())
+
+
+def _run(request: Request, log: Diagnostics) -> WriteReport | None:
+    """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
+    options = request.options
+    program = _load(request, log)
+    if program is None:
+        return None
+    files = generate(program, options, TemplateSet(options.source_path / "templates"), quiet=request.quiet)
+    return _write(files, request)
+
+
+def _load(request: Request, log: Diagnostics) -> Program | None:
+    definitions = request.options.source_path / "native"
+    functions, tags = definitions / "native_functions.yaml", definitions / "tags.yaml"
+    missing = [path for path in (functions, tags) if not path.is_file()]
+    if missing:
+        notes = [Note(f"looked for {path}") for path in missing]
+        log.error("missing-file", f"no operator definitions in '{request.options.source_path}'", notes=notes)
+    if log.has_errors:
+        return None
+    return load_program(
+        functions,
+        tags,
+        log,
+        selected_names=request.selected_names,
+        selection_path=request.selection_path,
+        ignored_keys=request.ignored_keys,
+    )
+
+
+def generate(
+    program: Program, options: Options, templates: TemplateSet, *, quiet: bool = True
+) -> tuple[OutputFile, ...]:
+    """Every file of a run, as values; a mistake in a template is a `UserError`."""
+    emitters = emitters_for(options)
+    files: list[OutputFile] = []
+    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
+        for emitter in emitters:
+            progress.advance(emitter.name)
+            files.extend(emitter.emit(program, options, templates))
+    return tuple(files)
+
+
+def _write(files: Sequence[OutputFile], request: Request) -> WriteReport:
+    options = request.options
+    roots = {
+        "install": options.install_dir,
+        "headeronly": options.headeronly_install_dir or options.install_dir / "core",
+    }
+    if options.aoti_install_dir is not None:
+        roots["aoti"] = options.aoti_install_dir
+    report = write_files(files, roots, dry_run=options.dry_run)
+    if options.output_dependencies is not None:
+        groups = (*GROUPS, XPU_GROUP) if request.has_xpu else GROUPS
+        lists = emit_dependencies(files, roots, options.output_dependencies, groups)
+        write_files(lists, {ROOT: options.output_dependencies.parent})
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedYaml:
+    """The operators of a definitions file, and their kernels by dispatch key."""
+
+    native_functions: tuple[NativeFunction, ...]
+    backend_indices: Mapping[DispatchKey, BackendIndex]
+
+
+def parse_native_yaml(
+    path: str | Path, tags_yaml_path: str | Path, ignore_keys: AbstractSet[DispatchKey] | None = None
+) -> ParsedYaml:
+    """Reads and checks a definitions file and its tags, and derives what they ask for.
+
+    Kernels under `ignore_keys` are left out.  Raises UserError with every mistake found.
+    """
+    log = Diagnostics()
+    definitions = load_definitions(Path(path), Path(tags_yaml_path), log, ignore_keys or ())
+    if definitions is None:
+        raise UserError(*log.found)
+    return ParsedYaml(definitions.functions, definitions.backend_indices)
+
+
+if __name__ == "__main__":
+    entry_point()

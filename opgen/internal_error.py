@@ -1,0 +1,42 @@
+"""Turns an exception that opgen did not expect into what a user can report: a bug, and at which operator."""
+
+from __future__ import annotations
+
+import traceback
+from types import TracebackType
+from typing import Final
+
+from opgen import __version__
+from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+
+EXIT_CODE: Final = 70
+"""What a run ends with that met a bug of opgen's (`EX_SOFTWARE` of sysexits.h)."""
+
+
+def render_internal_error(error: BaseException) -> str:
+    """The report: that it is a bug, the operator at hand, and the traceback."""
+    operator = _operator_at_hand(error.__traceback__)
+    where = f" at the operator '{operator}'" if operator else ""
+    trace = "".join(traceback.format_exception(error))
+    return (
+        f"opgen: internal error{where}: {type(error).__name__}: {error}\n"
+        f"This is a bug in opgen {__version__}, not in your definitions. Please report it with what follows.\n\n{trace}"
+    )
+
+
+def _operator_at_hand(trace: TracebackType | None) -> str | None:
+    """The operator that the innermost call which had one was working on."""
+    found = None
+    while trace is not None:
+        for value in trace.tb_frame.f_locals.values():
+            found = _operator_name(value) or found
+        trace = trace.tb_next
+    return found
+
+
+def _operator_name(value: object) -> str | None:
+    if isinstance(value, NativeFunctionsGroup):
+        value = value.functional
+    elif isinstance(value, NativeFunctionsViewGroup):
+        value = value.view
+    return f"{value.namespace}::{value.func.name}" if isinstance(value, NativeFunction) else None
