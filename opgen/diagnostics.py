@@ -112,7 +112,7 @@ class Diagnostic:
     """Written after the caret: what is legal there, or `did you mean …?`."""
     notes: tuple[Note, ...] = ()
     severity: str = "error"
-    """`error` or `warning`."""
+    """`error`, `warning` or `remark`; only errors keep a run from writing."""
 
     def render(self) -> str:
         """The text the user reads, newline-terminated."""
@@ -154,23 +154,20 @@ class Diagnostics:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything but warnings was found."""
+        """Whether any error was found."""
         return any(d.severity == "error" for d in self.found)
 
-    def render(self, *, all_warnings: bool = True) -> str:
-        """All of them in source order, repeats dropped, then a line with the count of errors.
+    def remark(self, id: str, message: str, span: Span | None = None, label: str = "") -> None:
+        """Records what is no mistake, but worth knowing to someone who asks for every detail."""
+        self.found.append(Diagnostic(id, message, span, label, severity="remark"))
 
-        Unless `all_warnings`, of each kind of warning the first is shown and the others are counted.
-        """
-        ordered = sorted(dict.fromkeys(self.found), key=_source_order)
+    def render(self, *, with_remarks: bool = True) -> str:
+        """All of them in source order, repeats dropped, then a line with the count of errors."""
+        wanted = (d for d in dict.fromkeys(self.found) if with_remarks or d.severity != "remark")
+        ordered = sorted(wanted, key=_source_order)
         errors = sum(d.severity == "error" for d in ordered)
-        shown = ordered if all_warnings else list(_first_of_each_warning(ordered))
-        hidden = len(ordered) - len(shown)
-        tails = (
-            f"{hidden} more warning{'s' if hidden != 1 else ''} like these; --verbose shows all\n" if hidden else "",
-            f"{errors} error{'s' if errors != 1 else ''}\n" if errors else "",
-        )
-        return "".join((*(d.render() for d in shown), *tails))
+        tail = f"{errors} error{'s' if errors != 1 else ''}\n" if errors else ""
+        return "".join(d.render() for d in ordered) + tail
 
     def raise_errors(self) -> None:
         """Raises a `UserError` that carries everything found, if any of it is an error."""
@@ -198,16 +195,6 @@ def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
     near = did_you_mean(word, words)
     listing = f"expected one of: {', '.join(words)}" if len(words) <= limit else ""
     return "; ".join(part for part in (near, listing) if part)
-
-
-def _first_of_each_warning(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """The errors, and of the warnings of each kind the first."""
-    seen: set[str] = set()
-    for diagnostic in diagnostics:
-        if diagnostic.severity == "error" or diagnostic.id not in seen:
-            yield diagnostic
-        if diagnostic.severity == "warning":
-            seen.add(diagnostic.id)
 
 
 def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:

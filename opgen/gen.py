@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(render_internal_error(error))
         return EXIT_CODE
     if report is None or request is None:
-        sys.stderr.write(log.render())
+        sys.stderr.write(log.render(with_remarks=False))
         return 1
     if not request.quiet:
-        sys.stderr.write(log.render(all_warnings=request.verbose))
+        sys.stderr.write(log.render(with_remarks=request.verbose))
     sys.stdout.write(format_report(report, time.monotonic() - started, quiet=request.quiet, verbose=request.verbose))
     return 0
 

@@ -189,7 +189,7 @@ def _check_requests(forms: Forms, made: list[Derived], entries: Mapping[Operator
                 log.error("autogen-exists", f"'{wanted}' is written already", word.span, "remove it here", [first])
             elif _is_decomposed(function):
                 message = f"'{wanted}' is not derived: '{function.func.name}' is composite, so nothing needs it"
-                log.warning("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
+                log.remark("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
             else:
                 message = f"'{wanted}' can't be derived from '{function.func.name}'"
                 log.error("autogen-impossible", message, word.span, _derivable(names))
