@@ -21,7 +21,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
-from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, closest, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, closest, did_you_mean, expected
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 
 T = TypeVar("T")
@@ -82,14 +82,15 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
     """
     fields = {field.name: field for field in table}
     if not isinstance(node, MappingNode):
-        label = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:3])
+        label = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:2])
         log.error("wrong-kind", f"{what} must be a mapping, not {kind_of(node)}", node.span, label)
         return None
     converted: dict[str, object] = {}
     for key, value in node.entries:
         field = fields.get(key.text)
         if field is None:
-            log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, expected(key.text, fields))
+            label = did_you_mean(key.text, fields) or expected(key.text, fields)
+            log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, label)
         elif isinstance(value, Scalar) and value.is_empty:
             log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, _eaten(value))
         else:
@@ -122,7 +123,7 @@ def _eaten(value: Scalar) -> str:
 def kind_of(node: Node) -> str:
     """What `node` is, in words for a message."""
     if isinstance(node, Scalar):
-        return "an empty value" if node.is_empty else "text"
+        return "text" if node.text else "an empty value"
     return "a list" if isinstance(node, ListNode) else "a mapping"
 
 

@@ -35,7 +35,7 @@ from opgen.selective_build.selector import SelectiveBuilder
 OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
 BACKEND_LIST_FLAG: Final = "--backend-whitelist"
 
-MAX_SUGGESTIONS: Final = 20
+MAX_SUGGESTIONS: Final = 10
 """Most unknown operators of a selection for which the nearest known one is looked up."""
 
 _OPERATOR = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?", re.ASCII)
@@ -169,7 +169,7 @@ def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators,
         tell = log.error if known.must_exist else log.warning
         namespace = name.text.partition("::")[0]
         if namespace not in known.namespaces and closest(namespace, known.namespaces) is None:
-            message = f"no operator of the namespace '{namespace}' is defined here, so '{name.text}' changes nothing"
+            message = f"no operator of '{namespace}' is defined here: '{name.text}' changes nothing"
             log.warning("unknown-namespace", message, name.span)
             continue
         label = _nearest(name.text, known) if suggestions_left > 0 else ""

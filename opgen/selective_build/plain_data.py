@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from opgen.diagnostics import Diagnostics, expected
+from opgen.diagnostics import Diagnostics, did_you_mean, expected
 
 
 def as_mapping(value: object, what: str, log: Diagnostics) -> Mapping[str, object]:
@@ -39,4 +39,6 @@ def check_keys(data: Mapping[str, object], legal: Collection[str], what: str, lo
     """Logs the keys that are not legal."""
     for key in data:
         if key not in legal:
-            log.error("unknown-key", f"unknown key '{key}' in {what}", label=expected(key, legal))
+            log.error(
+                "unknown-key", f"unknown key '{key}' in {what}", label=did_you_mean(key, legal) or expected(key, legal)
+            )
