@@ -131,7 +131,7 @@ class Type:
         return self.is_base_ty_like(BaseTy.SymInt)
 
     def is_nullable(self) -> bool:
-        """Whether None may be given for it."""
+        """Whether None may be given for it, or for an element of it."""
         return False
 
     def is_list_like(self) -> ListType | None:
@@ -202,6 +202,9 @@ class ListType(_Wrapper):
 
     def suffix(self) -> str:
         return "[]" if self.size is None else f"[{self.size}]"
+
+    def is_nullable(self) -> bool:
+        return self.elem.is_nullable()
 
     def is_list_like(self) -> ListType | None:
         return self

@@ -1,0 +1,99 @@
+r"""The selected factories → `RegisterBackendSelect.cpp`: kernels that find the backend a factory is for.
+
+A factory's tensor options say for which backend it is, but the dispatcher only looks at tensors.
+So the first kernel to be called computes the dispatch key from the options (and from tensors, if
+there are any) and dispatches anew with it.
+
+    at::Tensor zeros(c10::SymIntArrayRef size, ::std::optional<at::ScalarType> dtype, …) {
+      DispatchKeySet _dk = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device));
+      return at::_ops::zeros::redispatch(_dk, size, dtype, layout, device, pin_memory);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api import native
+from opgen.dest.cpp_text import string_literal
+from opgen.model import NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_TEMPLATE: Final = "RegisterBackendSelect.cpp"
+_TORCH_NAMESPACE: Final = "aten"
+_KEY_OF_OPTIONS: Final = "c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device))"
+
+
+def emit_backend_select(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterBackendSelect.cpp`."""
+    functions = [
+        function
+        for function in program.functions
+        if needs_backend_select(function) and program.selector.is_native_function_selected(function)
+    ]
+    libraries: dict[str, list[NativeFunction]] = {_TORCH_NAMESPACE: []}
+    for function in functions:
+        libraries.setdefault(function.namespace, []).append(function)
+    of_torch = libraries.pop(_TORCH_NAMESPACE)
+    kernels = [render_kernel(program, function) for function in functions]
+    env = {
+        "ops_headers": [f"#include <ATen/ops/{function.root_name}_ops.h>" for function in functions],
+        "backend_select_method_definitions": [
+            *kernels,
+            *(_render_library(namespace, members) for namespace, members in libraries.items()),
+        ],
+        "backend_select_function_registrations": [_registration(function) for function in of_torch],
+    }
+    yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
+
+
+def needs_backend_select(function: NativeFunction) -> bool:
+    """Whether the operator's backend can only be told from its tensor options.
+
+    Factories that take after a tensor are dispatched on it, as any operator is.
+    """
+    name = function.root_name
+    takes_after_tensor = name.endswith("_like") or name.startswith("new_")
+    return function.func.arguments.tensor_options is not None and not takes_after_tensor
+
+
+def render_kernel(program: Program, function: NativeFunction) -> str:
+    """The kernel that dispatches `function` anew."""
+    signature = program.signatures(function).native_symint
+    tensors = [a.name for a in function.func.arguments.flat_non_out if a.type.is_tensor_like()]
+    arguments = ", ".join(["_dk", *(expr.expr for expr in signature.dispatcher_exprs())])
+    return f"""\
+// {function.namespace}::{function.func}
+C10_ALWAYS_INLINE
+{signature.defn()} {{
+{_key_set(tensors)}
+  return at::_ops::{function.func.name.unambiguous_name()}::redispatch(
+      {arguments});
+}}"""
+
+
+def _key_set(tensors: Iterable[str]) -> str:
+    """Statements that compute the key set `_dk` to dispatch with."""
+    names = ", ".join(tensors)
+    if not names:
+        return f"  DispatchKeySet _dk = {_KEY_OF_OPTIONS};"
+    return f"""\
+  DispatchKeySet _dk_set = {_KEY_OF_OPTIONS} | c10::detail::multi_dispatch_key_set({names});
+  DispatchKeySet _dk_mask = c10::DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);
+  DispatchKeySet _dk = c10::impl::computeDispatchKeySet(_dk_set, _dk_mask);"""
+
+
+def _registration(function: NativeFunction) -> str:
+    operator = string_literal(f"{function.namespace}::{function.func.name}")
+    return f"m.impl({operator}, TORCH_FN({native.name(function.func)}));"
+
+
+def _render_library(namespace: str, functions: Iterable[NativeFunction]) -> str:
+    """The registrations of a library that isn't torch's own; the template has a place for those only."""
+    registrations = "\n".join([f"  {_registration(function)}" for function in functions])
+    return f"""
+TORCH_LIBRARY_IMPL({namespace}, BackendSelect, m) {{
+{registrations}
+}}"""

@@ -1,0 +1,216 @@
+r"""The operators → `Declarations.yaml` and `RegistrationDeclarations.h`: lists for tools outside of torch.
+
+Both list every operator, selected or not, with its C++ types; nothing in torch itself reads them.
+
+    - name: relu                                  # Declarations.yaml
+      schema_string: aten::relu(Tensor self) -> Tensor
+      arguments:
+      - annotation: null
+        dynamic_type: at::Tensor
+        …
+
+    // RegistrationDeclarations.h
+    at::Tensor relu(const at::Tensor & self); // {"schema": "aten::relu(Tensor self) -> Tensor", …}
+
+"Dynamic type" is an old word for the C++ type without what a caller need not know: reference, const,
+optional.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from opgen.api import cpp, dispatcher
+from opgen.api.signatures import Signatures
+from opgen.api.types import Binding, TypePolicy
+from opgen.dest.yaml_text import Scalar, mapping, scalar, sequence
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    DispatchKey,
+    NativeFunction,
+    OperatorName,
+    OptionalType,
+    Type,
+    Variant,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_REGISTRATIONS: Final = "RegistrationDeclarations.h"
+_DECLARATIONS: Final = "Declarations.yaml"
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_BOOL: Final = BaseType(BaseTy.bool)
+
+
+def emit_registration_declarations(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegistrationDeclarations.h`."""
+    composite = _operators_with_only_a_composite_kernel(program)
+    lines = [
+        render_registration(program.signatures(function), function.func.name not in composite)
+        for function in program.functions
+    ]
+    yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": lines}))
+
+
+def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[OperatorName]:
+    """The operators whose one kernel is made of other operators."""
+    indices = dict(program.backend_indices)
+    composite = indices.pop(DispatchKey.CompositeImplicitAutograd, None)
+    others = {name for index in indices.values() for name in index.index}
+    return frozenset(composite.index).difference(others) if composite is not None else frozenset()
+
+
+def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
+    """The declaration of a kernel, and what a backend's author must know of it."""
+    function = signatures.function
+    facts = {
+        "schema": f"{function.namespace}::{function.func}",
+        "dispatch": str(needs_kernel),
+        "default": str(function.has_composite_kernel),
+    }
+    return f"{signatures.dispatcher.decl(dispatcher.name(function.func))}; // {json.dumps(facts)}"
+
+
+def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `Declarations.yaml`, which no list of dependencies names."""
+    text = "".join([render_declaration(program.signatures(function)) for function in program.functions])
+    yield OutputFile(_DECLARATIONS, text or "[]\n", group=None)
+
+
+def render_declaration(signatures: Signatures) -> str:
+    """The element of the list that describes an operator."""
+    function, func = signatures.function, signatures.func
+    usual, faithful = signatures.cpp_backend.signature, signatures.cpp_backend.most_faithful_signature()
+    rows = _argument_rows(signatures)
+    parameters = [rows.get(binding.name) or _options_row(binding) for binding in usual.arguments]
+    head: dict[str, Scalar] = {
+        "name": cpp.name(func),
+        "operator_name": cpp.plain_name(func),
+        "overload_name": func.name.overload_name,
+        "manual_kernel_registration": function.manual_kernel_registration,
+        "category_override": function.category_override or "",
+        "schema_string": f"{function.namespace}::{func}",
+    }
+    return "".join(
+        [
+            mapping(head, ""),
+            sequence("arguments", parameters, "  "),
+            f"  schema_order_cpp_signature: {scalar(faithful.type())}\n",
+            sequence("schema_order_arguments", rows.values(), "  "),
+            sequence("method_of", [f"  - {place}\n" for place in _places(function)], "  "),
+            f"  mode: native\n  python_module: {scalar(function.python_module or '')}\n",
+            sequence("returns", _returns(signatures), "  "),
+            _flags(function),
+        ]
+    )
+
+
+def _places(function: NativeFunction) -> list[str]:
+    """Where C++ can find the operator; `Type` is a class that once was."""
+    variants = ((Variant.method, "Tensor"), (Variant.function, "namespace"))
+    return ["Type", *(place for variant, place in variants if variant in function.variants)]
+
+
+def _flags(function: NativeFunction) -> str:
+    """The yes-or-no facts, the last lines about an operator."""
+    has_options = function.func.arguments.tensor_options is not None
+    facts = {
+        "inplace": function.func.name.name.inplace,
+        "is_factory_method": has_options and Variant.method not in function.variants,
+        "abstract": function.is_abstract,
+        "device_guard": function.device_guard,
+        "with_gil": False,
+        "deprecated": False,
+        "has_math_kernel": function.has_composite_implicit_autograd_kernel,
+    }
+    return "".join([f"  {key}: {scalar(value)}\n" for key, value in facts.items()])
+
+
+def _returns(signatures: Signatures) -> Iterator[str]:
+    for returned, name in zip(signatures.func.returns, signatures.return_names, strict=True):
+        row: dict[str, Scalar] = {
+            "name": name,
+            "type": cpp.return_type(returned, policy=signatures.policy).cpp_type(),
+            "dynamic_type": dynamic_type(returned.type, signatures.policy),
+        }
+        if returned.name:
+            row["field_name"] = returned.name
+        yield mapping(row, "  ")
+
+
+def dynamic_type(type: Type, policy: TypePolicy) -> str:
+    """The C++ type that a value of `type` has if it is there: `at::Tensor` for `Tensor?`."""
+    if isinstance(type, OptionalType):
+        type = type.elem
+    if type == _TENSOR:
+        return "at::Tensor"
+    return cpp.argument_ctype(type, mutable=False, symint=False, policy=policy).cpp_type()
+
+
+def _argument_rows(signatures: Signatures) -> dict[str, str]:
+    """The arguments of the schema by name, as elements of a list."""
+    arguments, returns = signatures.func.arguments, signatures.func.returns
+    keyword_only = {argument.name for argument in arguments.flat_kwarg_only}
+    rows = {}
+    for argument in arguments.flat_non_out:
+        row = _facts_of(argument, signatures.policy)
+        if argument.name in keyword_only:
+            row["kwarg_only"] = True
+        rows[argument.name] = mapping(row, "  ")
+    for at, argument in enumerate(arguments.out):
+        row = _facts_of(argument, signatures.policy) | {"allocate": True, "output": True}
+        # An operator that writes to several things, or to lists, may return nothing.
+        if at < len(returns) and (name := returns[at].name):
+            row["field_name"] = name
+        rows[argument.name] = mapping(row, "  ")
+    return rows
+
+
+def _facts_of(argument: Argument, policy: TypePolicy) -> dict[str, Scalar]:
+    """What the list says of an argument, whether it is an out argument or not."""
+    facts: dict[str, Scalar] = {
+        "name": argument.name,
+        "type": cpp.argument_ctype(argument.type, mutable=argument.is_write, symint=False, policy=policy).cpp_type(),
+        "dynamic_type": dynamic_type(argument.type, policy),
+        "is_nullable": argument.type.is_nullable(),
+        "annotation": None if argument.annotation is None else str(argument.annotation),
+    }
+    if argument.default is not None:
+        # Given even where C++ overloads must do without it.
+        facts["default"] = typed_default(cpp.default_expr(argument.default, argument.type, symint=False))
+    elements = argument.type.is_list_like()
+    if elements is not None and elements.size is not None and elements.elem != _BOOL:
+        facts["size"] = elements.size
+    return facts
+
+
+def _options_row(options: Binding) -> str:
+    """The parameter that stands for four arguments of the schema."""
+    row: dict[str, Scalar] = {
+        "name": options.name,
+        "type": options.type,
+        "dynamic_type": options.type,
+        "is_nullable": False,
+        "annotation": None,
+        "kwarg_only": True,
+    }
+    if options.default is not None:
+        row["default"] = typed_default(options.default)
+    return mapping(row, "  ")
+
+
+def typed_default(expression: str) -> Scalar:
+    """The value that a C++ default is, if Python has it too; else the expression."""
+    if expression in ("true", "false"):
+        return expression == "true"
+    for read in (int, float):
+        try:
+            return read(expression)
+        except ValueError:
+            continue
+    return expression

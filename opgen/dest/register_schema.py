@@ -1,0 +1,62 @@
+r"""The selected operators → `RegisterSchema.cpp`, which tells the dispatcher of their schemas.
+
+The operators of torch's own library go where the template has a place for them; those of other
+libraries get a block each.  Whether there are kernels is other files' business.
+
+    TORCH_LIBRARY(mylib, m) {
+      const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise};
+      m.def("scale(Tensor self, float by=1.0) -> Tensor", tags_0);
+    };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.dest.cpp_text import string_literal
+from opgen.model import FRAGMENT_NAMESPACES, NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_TEMPLATE: Final = "RegisterSchema.cpp"
+_TORCH_NAMESPACE: Final = "aten"
+
+
+def emit_register_schema(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterSchema.cpp`."""
+    libraries: dict[str, list[NativeFunction]] = {_TORCH_NAMESPACE: []}
+    for function in program.functions:
+        selected = libraries.setdefault(function.namespace, [])
+        if options.force_schema_registration or program.selector.is_native_function_selected(function):
+            selected.append(function)
+    of_torch = libraries.pop(_TORCH_NAMESPACE)
+    # Asked not to register, torch's own schemas are registered nevertheless: everything in torch needs them.
+    others = {} if options.skip_dispatcher_op_registration else libraries
+    env = {
+        "aten_schema_registrations": render_definitions(of_torch),
+        "schema_registrations": [_render_library(name, functions) for name, functions in others.items()],
+    }
+    yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
+
+
+def render_definitions(functions: Iterable[NativeFunction]) -> list[str]:
+    """The statements that define `functions` in a library `m`; a set of tags is declared before its first use."""
+    names: dict[tuple[str, ...], str] = {(): "{}"}
+    lines: list[str] = []
+    for function in functions:
+        tags = tuple(sorted(function.tags))
+        if tags not in names:
+            names[tags] = f"tags_{len(names) - 1}"
+            values = ", ".join([f"at::Tag::{tag}" for tag in tags])
+            lines.append(f"const std::vector<at::Tag> {names[tags]} = {{{values}}};")
+        lines.append(f"m.def({string_literal(str(function.func))}, {names[tags]});")
+    return lines
+
+
+def _render_library(name: str, functions: Iterable[NativeFunction]) -> str:
+    """The block of a library that isn't torch's own; empty, but there, if nothing of it is selected."""
+    macro = "TORCH_LIBRARY_FRAGMENT" if name in FRAGMENT_NAMESPACES else "TORCH_LIBRARY"
+    statements = "".join([f"  {line}\n" for line in render_definitions(functions)])
+    return f"{macro}({name}, m) {{\n{statements}}};"

@@ -1,0 +1,164 @@
+r"""The operators → `VmapGeneratedPlumbing.h`: what stands between the dispatcher and a batching rule.
+
+Under vmap, a tensor may be a batch of them at some level.  For each operator on tensors, a function
+template takes such tensors apart into a value and its batch dimension, calls the batching rule
+with both, and makes batches of the results.  The rules themselves are written by hand.
+
+    at::Tensor neg_generated_plumbing(const at::Tensor & self) {
+      …
+      auto [self_value, self_bdim] = unwrapTensorAtLevel(self, cur_level);
+      auto results = batch_rule(self_value, self_bdim);
+      return makeBatched(std::get<0>(results), std::get<1>(results), cur_level);
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    Return,
+    SchemaKind,
+    Type,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_OPTIONAL_TENSOR: Final = OptionalType(_TENSOR)
+
+_RETURNING_NUMBERS: Final = frozenset(
+    {
+        "_scaled_dot_product_cudnn_attention",
+        "_scaled_dot_product_flash_attention",
+        "_scaled_dot_product_flash_attention.quantized",
+    }
+)
+"""Operators that get plumbing though they don't return tensors only: their rules pass the rest on."""
+
+
+def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `VmapGeneratedPlumbing.h`."""
+    functions = [text for function in program.functions if (text := render_plumbing(program, function))]
+    yield OutputFile("VmapGeneratedPlumbing.h", "".join([_HEAD, *functions, _TAIL]))
+
+
+_HEAD: Final = """
+#pragma once
+#include <ATen/Operators.h>
+#include <ATen/functorch/PlumbingHelper.h>
+
+namespace at { namespace functorch {
+
+"""
+_TAIL: Final = """
+}} // namespace at::functorch
+"""
+
+
+def render_plumbing(program: Program, function: NativeFunction) -> str | None:
+    """The function template for `function`; None if batching rules can't serve it."""
+    func = function.func
+    arguments = func.arguments.flat_all
+    if not any(a.type.is_tensor_like() for a in arguments):
+        return None
+    call = f"batch_rule({_rule_arguments(arguments)})"
+    if not func.returns:
+        return _render(program, function, "gen_vmap_plumbing_no_returns", f"  {call};\n")
+    if not _returns_tensors(func) or "inplace_view" in function.tags:
+        return None
+    if _changes_self_only(func):
+        return _render(program, function, "gen_vmap_inplace_plumbing", f"  {call};\n  return self;\n")
+    if func.kind() is not SchemaKind.functional:
+        return None
+    body = f"  auto results = {call};\n  return {_batched_results(func.returns)};\n"
+    return _render(program, function, "gen_vmap_plumbing", body)
+
+
+def _returns_tensors(func: FunctionSchema) -> bool:
+    return all(r.type.is_tensor_like() for r in func.returns) or str(func.name) in _RETURNING_NUMBERS
+
+
+def _changes_self_only(func: FunctionSchema) -> bool:
+    """Whether this is an in-place form that writes to its first argument, a tensor, and to nothing else."""
+    if func.kind() is not SchemaKind.inplace:
+        return False
+    first, *rest = func.arguments.flat_all
+    return first.is_write and first.type == _TENSOR and not any(a.is_write for a in rest)
+
+
+def _render(program: Program, function: NativeFunction, kind: str, body: str) -> str:
+    """A function template that names its `kind` if used outside of vmap; `body` has the tensors taken apart."""
+    name = function.func.name.unambiguous_name()
+    arguments = function.func.arguments.flat_all
+    tensors = [a for a in arguments if a.type.is_tensor_like()]
+    not_batched = " && ".join([f"!isBatchedAtLevel({a.name}, cur_level)" for a in tensors])
+    return (
+        "template <typename batch_rule_t, batch_rule_t batch_rule>\n"
+        f"{program.signatures(function).dispatcher.defn(name + '_generated_plumbing')} {{\n"
+        "  c10::impl::ExcludeDispatchKeyGuard guard(DispatchKey::FuncTorchBatched);\n"
+        "  auto maybe_layer = maybeCurrentDynamicLayer();\n"
+        f'  vmap_check_escaped(maybe_layer, "{kind}");\n'
+        "  int64_t cur_level = maybe_layer->layerId();\n"
+        f"  if ({not_batched}) {{\n"
+        f"    return at::_ops::{name}::call({', '.join([a.name for a in arguments])});\n"
+        "  }\n"
+        f"{_unwrapped(tensors)}"
+        f"{body}"
+        "}\n"
+    )
+
+
+def _unwrapped(tensors: Sequence[Argument]) -> str:
+    """Statements that take tensors apart, optional ones last; lists of them go to the rule as they are."""
+    required = [a.name for a in tensors if a.type == _TENSOR]
+    optional = [a.name for a in tensors if a.type == _OPTIONAL_TENSOR]
+    statements = [
+        f"  auto [{name}_value, {name}_bdim] = unwrapTensorAtLevel({name}, cur_level);\n" for name in required
+    ]
+    statements += [
+        f"  std::optional<Tensor> {name}_value;\n"
+        f"  std::optional<int64_t> {name}_bdim;\n"
+        f"  if ({name}) {{\n"
+        f"    std::tie({name}_value, {name}_bdim) = unwrapTensorAtLevel({name}.value(), cur_level);\n"
+        "  }\n"
+        for name in optional
+    ]
+    return "".join(statements)
+
+
+def _rule_arguments(arguments: Sequence[Argument]) -> str:
+    """What the rule is called with: a value and a batch dimension for each tensor taken apart."""
+    return ", ".join(
+        [f"{a.name}_value, {a.name}_bdim" if a.type in (_TENSOR, _OPTIONAL_TENSOR) else a.name for a in arguments]
+    )
+
+
+def _batched_results(returns: Sequence[Return]) -> str:
+    """What the plumbing returns, made of the flat tuple `results`."""
+    values: list[str] = []
+    at = 0
+    for returned in returns:
+        wrapper = _batching_function(returned.type)
+        value = f"std::get<{at}>(results)"
+        if wrapper is not None:
+            value = f"{wrapper}({value}, std::get<{at + 1}>(results), cur_level)"
+        at += 1 if wrapper is None else 2
+        values.append(value)
+    return values[0] if len(values) == 1 else f"std::make_tuple({', '.join(values)})"
+
+
+def _batching_function(type: Type) -> str | None:
+    """The C++ function that makes batches of a value and a batch dimension; None for what comes as it is."""
+    if type == _TENSOR:
+        return "makeBatched"
+    return "makeBatchedVector" if isinstance(type, ListType) and type.elem == _TENSOR else None
