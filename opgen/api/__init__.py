@@ -10,7 +10,7 @@ for what it does not cover.  Everything here is a frozen value or a pure functio
 **signatures**: one object per operator or group, everything derived when first asked for
 
     Signatures(function)                # NativeFunction; a program keeps one each
-        .function  .func  .policy  .has_symint  .return_names: tuple[str, ...]
+        .function  .func  .schema: str  .policy  .has_symint  .return_names: tuple[str, ...]
         .cpp  .cpp_method  .cpp_backend # CppSignatureGroup: at::, Tensor::, at::cpu::
         .dispatcher  .dispatcher_nosymint           # DispatcherSignature
         .native  .native_symint                     # NativeSignature

@@ -44,6 +44,11 @@ class Signatures:
         self.func = function.func
 
     @cached_property
+    def schema(self) -> str:
+        """The operator's schema as text, without its namespace."""
+        return str(self.func)
+
+    @cached_property
     def policy(self) -> TypePolicy:
         """The operator's choices about its C++ types."""
         return TypePolicy.from_function(self.function)

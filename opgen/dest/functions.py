@@ -12,11 +12,12 @@ with `_symint`, for `c10::SymInt`, and namespace `at::symint` has both under one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from opgen.api.cpp import CppSignature
 from opgen.dest.includes import by_root_name, ops_include
-from opgen.dest.operator_call import operator_call, operator_redispatch
+from opgen.dest.operator_call import operator_arguments
 from opgen.dest.static_dispatch import static_backends, static_ops_includes
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
@@ -24,14 +25,33 @@ from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
 
 
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    """One operator, as far as C++ functions that call it must know it."""
+
+    function: NativeFunction
+    comment: str
+    """A line that says which one it is."""
+    target: str
+    """The class with its entry points, `at::_ops::add_Tensor`."""
+    has_symint: bool
+    callers: tuple[tuple[CppSignature, str], ...]
+    """The functions, each with the arguments that it hands on."""
+
+    @property
+    def root_name(self) -> str:
+        """The name that all forms and overloads share."""
+        return self.function.root_name
+
+
 def emit_function_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Functions.h`, `RedispatchFunctions.h` and the `ops/….h`."""
+    operators = [_operator(program, function) for function in program.functions]
     if options.per_operator_headers:
-        yield from _emit_per_operator(program, options, templates)
+        yield from _emit_per_operator(program, options, templates, operators)
     else:
-        declared = _definitions(program, program.functions)
-        yield _render_functions(templates, ["#include <ATen/Operators.h>"], declared)
-    redispatching = [text for f in program.functions for text in _redispatch_definitions(program, f)]
+        yield _render_functions(templates, ["#include <ATen/Operators.h>"], _definitions(operators))
+    redispatching = [text for operator in operators for text in _redispatch_definitions(operator)]
     env = {"function_redispatch_definitions": redispatching}
     yield OutputFile("RedispatchFunctions.h", templates.render("RedispatchFunctions.h", env))
 
@@ -42,18 +62,33 @@ def emit_function_sources(program: Program, options: Options, templates: Templat
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp"))
 
 
-def _emit_per_operator(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+def _operator(program: Program, function: NativeFunction) -> _Operator:
+    signatures = program.signatures(function)
+    return _Operator(
+        function,
+        f"// {function.namespace}::{signatures.schema}",
+        f"at::_ops::{function.func.name.unambiguous_name()}",
+        signatures.has_symint,
+        tuple((s, operator_arguments(s, signatures.dispatcher)) for s in signatures.cpp.signatures()),
+    )
+
+
+def _emit_per_operator(
+    program: Program, options: Options, templates: TemplateSet, operators: Sequence[_Operator]
+) -> Iterator[OutputFile]:
     """A header for each operator, and the one that includes them."""
     backends = static_backends(program, options)
-    operators = by_root_name(program.functions)
-    for root_name, functions in operators.items():
+    headers = by_root_name(operators)
+    for root_name, declared in headers.items():
         env = {
-            "static_dispatch_ops_headers": [line for f in functions for line in static_ops_includes(f, backends)],
+            "static_dispatch_ops_headers": [
+                line for operator in declared for line in static_ops_includes(operator.function, backends)
+            ],
             "operator_includes": ops_include(root_name, "_ops"),
-            "function_definitions": _definitions(program, functions),
+            "function_definitions": _definitions(declared),
         }
         yield OutputFile(f"ops/{root_name}.h", templates.render("Function.h", env), group="ops_")
-    yield _render_functions(templates, [ops_include(name) for name in sorted(operators)], [])
+    yield _render_functions(templates, [ops_include(name) for name in sorted(headers)], [])
 
 
 def _render_functions(templates: TemplateSet, includes: list[str], declarations: list[str]) -> OutputFile:
@@ -61,22 +96,17 @@ def _render_functions(templates: TemplateSet, includes: list[str], declarations:
     return OutputFile("Functions.h", templates.render("Functions.h", env))
 
 
-def _definitions(program: Program, functions: Iterable[NativeFunction]) -> list[str]:
-    return [text for function in functions for text in _function_definitions(program, function)]
+def _definitions(operators: Sequence[_Operator]) -> list[str]:
+    return [text for operator in operators for text in _function_definitions(operator)]
 
 
-def _function_definitions(program: Program, function: NativeFunction) -> Iterator[str]:
-    """The C++ functions that call one operator."""
-    signatures = program.signatures(function)
-    is_function = Variant.function in function.variants
-    if not (is_function or signatures.has_symint):
-        return
-    comment = f"\n// {function.namespace}::{function.func}\n"
-    for signature in signatures.cpp.signatures():
-        call = operator_call(signature, signatures.dispatcher)
-        if is_function:
-            yield f"{comment}inline {signature.decl()} {{\n  return {call};\n}}\n"
-        if signatures.has_symint:
+def _function_definitions(operator: _Operator) -> Iterator[str]:
+    """The C++ functions that call one operator; if it is only a member of `Tensor`, those of `symint`."""
+    for signature, arguments in operator.callers:
+        call = f"{operator.target}::call({arguments})"
+        if Variant.function in operator.function.variants:
+            yield f"\n{operator.comment}\ninline {signature.decl()} {{\n  return {call};\n}}\n"
+        if operator.has_symint:
             yield _symint_definition(signature, call)
 
 
@@ -93,10 +123,9 @@ namespace symint {{
 """
 
 
-def _redispatch_definitions(program: Program, function: NativeFunction) -> Iterator[str]:
+def _redispatch_definitions(operator: _Operator) -> Iterator[str]:
     """The C++ functions that go on with one operator, behind the key that they were called for."""
-    signatures = program.signatures(function)
-    comment = f"\n// {function.namespace}::{function.func}\n"
-    for signature in signatures.cpp.signatures():
-        call = operator_redispatch(signature, signatures.dispatcher)
-        yield f"{comment}inline {signature.decl(is_redispatching_fn=True)} {{\n  return {call};\n}}\n"
+    for signature, arguments in operator.callers:
+        head = f"inline {signature.decl(is_redispatching_fn=True)}"
+        arguments = f"dispatchKeySet, {arguments}" if arguments else "dispatchKeySet"
+        yield f"\n{operator.comment}\n{head} {{\n  return {operator.target}::redispatch({arguments});\n}}\n"

@@ -10,15 +10,25 @@ as operators and in `ATen/ops/add.h` as functions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
-from opgen.model import NativeFunction
+
+class Named(Protocol):
+    """A function, a group of functions, or what an emitter knows about one."""
+
+    @property
+    def root_name(self) -> str:
+        """The name that all forms and overloads share."""
 
 
-def by_root_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
-    """The functions of each per-operator header, in the order in which their names come up."""
-    found: dict[str, list[NativeFunction]] = {}
-    for function in functions:
-        found.setdefault(function.root_name, []).append(function)
+T = TypeVar("T", bound=Named)
+
+
+def by_root_name(items: Iterable[T]) -> dict[str, list[T]]:
+    """What belongs into the headers of each name, in the order in which the names come up."""
+    found: dict[str, list[T]] = {}
+    for item in items:
+        found.setdefault(item.root_name, []).append(item)
     return found
 
 

@@ -16,14 +16,10 @@ from opgen.api.translate import translate
 
 def operator_call(caller: CppSignature, operator: DispatcherSignature) -> str:
     """The call of `operator` from inside the C++ function `caller`."""
-    return f"at::_ops::{operator.func.name.unambiguous_name()}::call({', '.join(_arguments(caller, operator))})"
+    return f"at::_ops::{operator.func.name.unambiguous_name()}::call({operator_arguments(caller, operator)})"
 
 
-def operator_redispatch(caller: CppSignature, operator: DispatcherSignature) -> str:
-    """The same from inside a function that also takes the key set to go on with."""
-    arguments = ", ".join(["dispatchKeySet", *_arguments(caller, operator)])
-    return f"at::_ops::{operator.func.name.unambiguous_name()}::redispatch({arguments})"
-
-
-def _arguments(caller: CppSignature, operator: DispatcherSignature) -> list[str]:
-    return [expr.expr for expr in translate(caller.arguments, operator.arguments, method=caller.method)]
+def operator_arguments(caller: CppSignature, operator: DispatcherSignature) -> str:
+    """The arguments of that call."""
+    exprs = translate(caller.arguments, operator.arguments, method=caller.method)
+    return ", ".join([expr.expr for expr in exprs])

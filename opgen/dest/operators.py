@@ -86,16 +86,17 @@ def _declarations(program: Program, functions: Iterable[NativeFunction]) -> Iter
 
 def _declaration(program: Program, function: NativeFunction) -> str:
     """The class whose static members call the operator."""
-    signature = program.signatures(function).dispatcher
+    signatures = program.signatures(function)
+    signature = signatures.dispatcher
     returns, parameters = signature.returns, render_defns(signature.arguments)
-    func = function.func
+    operator = function.func.name
     return f"""
-struct TORCH_API {func.name.unambiguous_name()} {{
+struct TORCH_API {operator.unambiguous_name()} {{
   using schema = {returns} ({render_types(signature.arguments)});
   using ptr_schema = schema*;
-  static constexpr const char* name = "{function.namespace}::{func.name.name}";
-  static constexpr const char* overload_name = "{func.name.overload_name}";
-  static constexpr const char* schema_str = {string_literal(str(func))};
+  static constexpr const char* name = "{function.namespace}::{operator.name}";
+  static constexpr const char* overload_name = "{operator.overload_name}";
+  static constexpr const char* schema_str = {string_literal(signatures.schema)};
   static {returns} call({parameters});
   static {returns} redispatch({_after_key_set(parameters)});
 }};
@@ -114,7 +115,7 @@ def _definition(program: Program, function: NativeFunction, backends: tuple[Back
     if call is None:
         call = f"{find}\n  return op.call({arguments});"
     return f"""
-// {function.namespace}::{function.func}
+// {function.namespace}::{signatures.schema}
 static C10_NOINLINE c10::TypedOperatorHandle<{operator}::schema> create_{operator}_typed_handle() {{
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow({operator}::name, {operator}::overload_name)

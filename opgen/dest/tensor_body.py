@@ -43,7 +43,7 @@ def _method_declarations(program: Program, function: NativeFunction) -> Iterator
 
 def _method_definitions(program: Program, function: NativeFunction) -> Iterator[str]:
     signatures = program.signatures(function)
-    comment = f"\n// {function.namespace}::{function.func}\n"
+    comment = f"\n// {function.namespace}::{signatures.schema}\n"
     for signature in signatures.cpp_method.signatures():
         call = operator_call(signature, signatures.dispatcher)
         yield f"{comment}inline {signature.defn(prefix='Tensor::')} const {{\n  return {call};\n}}\n"
