@@ -284,8 +284,7 @@ class NativeFunction:
         shares = any(r.annotation is not None and not r.annotation.is_write for r in self.func.returns)
         reshapes_self = "inplace_view" in self.tags and str(self.func.name) not in _RESIZING
         joins_wildcard = any(
-            a.annotation is not None and "*" in a.annotation.alias_set_after
-            for a in self.func.arguments.flat_all
+            a.annotation is not None and "*" in a.annotation.alias_set_after for a in self.func.arguments.flat_all
         )
         return shares or reshapes_self or joins_wildcard
 
@@ -451,4 +450,3 @@ def gets_generated_view_copy(f: NativeFunction) -> bool:
 def gets_generated_out_inplace_wrapper(f: NativeFunction, g: NativeFunctionsGroup, b: BackendIndex) -> bool:
     """Whether a backend without out kernels gets this form as a wrapper of its functional kernel."""
     return f.func.kind() is not SchemaKind.functional and not b.has_kernel(f) and b.has_kernel(g.functional)
-

@@ -875,9 +875,7 @@ class OperatorName:
 
     def remove_inplace(self) -> OperatorName:
         """The name without its in-place mark (and without its namespace)."""
-        return OperatorName(
-            BaseOperatorName(self.name.base, False, self.name.dunder_method), self.overload_name
-        )
+        return OperatorName(BaseOperatorName(self.name.base, False, self.name.dunder_method), self.overload_name)
 
     def with_overload(self, overload: str) -> OperatorName:
         """The same operator's overload `overload` (without the namespace)."""

@@ -446,4 +446,3 @@ def _added(
         message = "a line that adds values without replacing an argument must be the last"
         log.error("bad-precomputed", message, line.span)
     return add + values
-

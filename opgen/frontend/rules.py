@@ -1,16 +1,315 @@
-"""Rules that hold within an entry's parts and between entries; each breach is one diagnostic."""
+"""Rules that hold within an entry's parts and between entries; each breach is one diagnostic.
+
+`ENTRY_RULES` lists what an entry must keep by itself; the other checks look at several.  A rule
+only looks: it takes what was read and yields what is wrong with it.
+
+    ops.yaml:7:3: error: an out form can't be a method [out-method]
+        7 |   variants: function, method
+          |   ^^^^^^^^ write 'variants: function'
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
-from opgen.diagnostics import Diagnostics
+from opgen.api import cpp
+from opgen.api.types import UnsupportedTypeError
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
 from opgen.frontend.derive import Derived
-from opgen.frontend.entries import Entry
+from opgen.frontend.entries import (
+    AUTOGEN,
+    DEVICE_CHECK,
+    DISPATCH,
+    MANUAL_KERNEL_REGISTRATION,
+    PRECOMPUTED,
+    RANDOM,
+    STRUCTURED,
+    STRUCTURED_DELEGATE,
+    STRUCTURED_INHERITS,
+    TAGS,
+    UFUNC_INNER_LOOP,
+    VARIANTS,
+    Entry,
+)
+from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
+from opgen.model import (
+    DeviceCheckType,
+    DispatchKey,
+    NativeFunction,
+    OperatorName,
+    SchemaKind,
+    Type,
+    Variant,
+    is_structured_dispatch_key,
+)
+
+Rule = Callable[[Entry], Iterator[Diagnostic]]
+
+_EXCLUSIVE_COMPOSITE_KEYS: Final = (
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
 
 
 def check_entries(
     entries: list[Entry], groups: Mapping[Hashable, Forms], derived: Iterable[Derived], log: Diagnostics
 ) -> None:
     """Logs every breach of a rule."""
+    by_name = {entry.function.func.name: entry for entry in entries}
+    for entry in entries:
+        for rule in ENTRY_RULES:
+            log.extend(rule(entry))
+        log.extend(_check_delegate(entry, by_name))
+    log.extend(_check_types(entries))
+    log.extend(_check_identifiers(entries))
+    log.extend(_check_signatures(entries, groups, by_name))
+    for forms in groups.values():
+        log.extend(_check_structured_group(forms, by_name))
+    log.extend(_check_undeclared(derived, by_name))
+
+
+# --------------------------------------------------------------------------- one entry
+
+
+def _at(entry: Entry, field: Field[Any]) -> Span:
+    """The key of a field, or the schema where the field wasn't written."""
+    key = entry.values.node.key(field.name)
+    return key.span if key is not None else entry.func.span
+
+
+def _check_method(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if Variant.method not in function.variants:
+        return
+    if function.func.is_out_fn():
+        label = "write 'variants: function'"
+        yield Diagnostic("out-method", "an out form can't be a method", _at(entry, VARIANTS), label)
+    elif function.func.arguments.self_arg is None:
+        message = f"'{function.func.name}' can't be a method: it has no argument 'self'"
+        yield Diagnostic("method-without-self", message, _at(entry, VARIANTS))
+
+
+def _check_structured(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if function.structured and function.func.kind() is not SchemaKind.out:
+        label = "mark the out form, and write 'structured_delegate: <its name>' here"
+        message = f"'structured' belongs to the out form, but '{function.func.name}' is the {_kind(function)} form"
+        yield Diagnostic("structured-form", message, _at(entry, STRUCTURED), label)
+    if function.structured and function.structured_delegate is not None:
+        message = "a form is either structured or delegates to one that is"
+        yield Diagnostic("structured-form", message, _at(entry, STRUCTURED_DELEGATE))
+    for field in (STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP):
+        if field in entry.values and not function.structured:
+            message = f"'{field.name}' has no meaning without 'structured: True'"
+            yield Diagnostic("needs-structured", message, _at(entry, field))
+
+
+def _kind(function: NativeFunction) -> str:
+    return {SchemaKind.inplace: "in-place"}.get(function.func.kind(), function.func.kind().name)
+
+
+def _check_manual_registration(entry: Entry) -> Iterator[Diagnostic]:
+    if entry.function.manual_kernel_registration and DISPATCH in entry.values:
+        message = "with 'manual_kernel_registration' a dispatch table has no effect"
+        yield Diagnostic("manual-with-dispatch", message, _at(entry, DISPATCH), "remove one of the two")
+
+
+def _check_foreach(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if function.root_name.startswith("_foreach_") and function.device_check is not DeviceCheckType.NoCheck:
+        message = f"'{function.func.name}' takes lists whose tensors may be on several devices"
+        yield Diagnostic("foreach-device-check", message, _at(entry, DEVICE_CHECK), "write 'device_check: NoCheck'")
+
+
+def _check_random(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if "nondeterministic_seeded" in function.tags or entry.values[RANDOM] is False:
+        return
+    reason = _sounds_random(function)
+    if reason:
+        message = f"{reason}, but '{function.func.name}' lacks the tag 'nondeterministic_seeded'"
+        label = "add 'tags: nondeterministic_seeded', or 'random: False' if it isn't random"
+        yield Diagnostic("untagged-random", message, _at(entry, TAGS), label)
+
+
+def _sounds_random(function: NativeFunction) -> str:
+    """Why the operator seems to draw random numbers; empty if it doesn't."""
+    name, arguments = str(function.func.name), function.func.arguments
+    if arguments.has_generator_arg():
+        return "it takes a generator"
+    if "rand" in name:
+        return "its name says that it is random"
+    if "backward" in name:
+        return ""
+    if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
+        return "it drops out at random"
+    return ""
+
+
+def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
+    name = entry.function.func.name.name.base
+    if (name.startswith("new_") or name.endswith("_like")) and DISPATCH not in entry.values:
+        message = f"'{name}' makes a tensor, so it needs a dispatch table: transforms must see it as one operator"
+        label = f"add 'dispatch: {{CompositeExplicitAutograd: {cpp.name(entry.function.func)}}}'"
+        if entry.function.structured_delegate is None:
+            yield Diagnostic("factory-without-dispatch", message, entry.func.span, label)
+
+
+def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
+    keys = [key for key in _EXCLUSIVE_COMPOSITE_KEYS if key in entry.kernels]
+    if len(keys) > 1:
+        message = f"{' and '.join(map(str, keys))} serve the same calls"
+        label = "keep one: CompositeImplicitAutograd where autograd follows from the body, else another"
+        yield Diagnostic("several-composites", message, _at(entry, DISPATCH), label)
+
+
+def _check_inplace_view(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if "inplace_view" in function.tags and not function.func.name.name.inplace:
+        message = f"'{function.func.name}' is tagged 'inplace_view', but it isn't in-place by its name"
+        yield Diagnostic("inplace-view-name", message, _at(entry, TAGS), "its name must end in '_'")
+
+
+def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
+    func = entry.function.func
+    known = {name for a in func.arguments.flat_all if a.annotation is not None for name in a.annotation.alias_set}
+    for returned in func.returns:
+        for name in returned.annotation.alias_set if returned.annotation is not None else ():
+            if name not in known and name != "*":
+                at = entry.func.text.rfind("->")
+                span = entry.func.span_at(at, len(entry.func.text))
+                message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
+                yield Diagnostic("unknown-alias", message, span, f"write '(a) …' on the argument, or drop '({name})'")
+
+
+ENTRY_RULES: Final[tuple[Rule, ...]] = (
+    _check_method,
+    _check_structured,
+    _check_manual_registration,
+    _check_foreach,
+    _check_random,
+    _check_factory,
+    _check_composites,
+    _check_inplace_view,
+    _check_return_aliases,
+)
+"""What each entry must keep by itself."""
+
+
+# --------------------------------------------------------------------------- several entries
+
+
+def _check_delegate(entry: Entry, by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+    written = entry.values[STRUCTURED_DELEGATE]
+    if written is None:
+        return
+    name, word = written
+    target = by_name.get(name)
+    if target is None:
+        near = closest(str(name), map(str, by_name))
+        notes = (Note(f"'{near}' is here", by_name[OperatorName.parse(near)].func.span),) if near else ()
+        label = f"did you mean '{near}'?" if near else "name an out form that is marked 'structured: True'"
+        yield Diagnostic("unknown-delegate", f"'{name}' is not defined", word.span, label, notes)
+    elif not target.function.structured:
+        message = f"'{name}' is not structured, so nothing can be delegated to it"
+        yield Diagnostic(
+            "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.func.span),)
+        )
+    elif target.function.func.signature() != entry.function.func.signature():
+        message = f"'{name}' takes other arguments than '{entry.function.func.name}'"
+        yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.func.span),))
+    for key in entry.kernels:
+        if is_structured_dispatch_key(key):
+            message = f"'{entry.function.func.name}' has a kernel under {key}, but it delegates to '{name}'"
+            label = f"move the kernel to '{name}'"
+            yield Diagnostic("delegate-with-kernel", message, _at(entry, DISPATCH), label)
+
+
+def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """Every type must have a C++ spelling; each is tried once."""
+    problems: dict[tuple[Type, bool], str] = {}
+    for entry in entries:
+        func = entry.function.func
+        for argument in func.arguments.flat_all:
+            key = (argument.type, argument.is_write)
+            if key not in problems:
+                problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
+            if problems[key]:
+                yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", entry.func.span)
+        reason = _type_problem(lambda f=func: cpp.returns_type(f.returns))  # type: ignore[misc]
+        if reason:
+            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.func.span)
+
+
+def _type_problem(derive: Callable[[], object]) -> str:
+    try:
+        derive()
+    except UnsupportedTypeError as problem:
+        return str(problem)
+    return ""
+
+
+def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """`add.out` and an operator `add_out` would become the same C++ identifier."""
+    found: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        name = entry.function.func.name
+        first = found.setdefault((entry.function.namespace, name.unambiguous_name()), entry)
+        if first is not entry:
+            message = f"'{name}' and '{first.function.func.name}' are both '{name.unambiguous_name()}' in C++"
+            note = Note("the other is here", first.func.span)
+            yield Diagnostic("name-clash", message, entry.func.span, "rename one of them", (note,))
+
+
+def _check_signatures(
+    entries: Iterable[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[OperatorName, Entry]
+) -> Iterator[Diagnostic]:
+    """No two overloads of the same form may share a signature: callers couldn't choose."""
+    kept = {function.func.name: function for forms in groups.values() for function in forms.values()}
+    dropped = [entry for entry in entries if entry.function.func.name not in kept]
+    for entry in dropped:
+        func = entry.function.func
+        twin = next(
+            f
+            for f in kept.values()
+            if f.func.kind() is func.kind()
+            and f.namespace == entry.function.namespace
+            and f.func.signature() == func.signature()
+        )
+        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].func.span)
+        message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
+        yield Diagnostic("same-signature", message, entry.func.span, "no call could tell them apart", (note,))
+
+
+def _check_structured_group(forms: Forms, by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+    """A structured out form has a functional form, and all forms of its group delegate to it."""
+    out = forms.get(SchemaKind.out)
+    if out is None or not out.structured:
+        return
+    if SchemaKind.functional not in forms:
+        message = f"'{out.func.name}' is structured, but no functional form delegates to it"
+        schema = out.func.signature()
+        label = f"add an entry for '{schema.name}' with 'structured_delegate: {out.func.name}'"
+        yield Diagnostic("structured-alone", message, by_name[out.func.name].func.span, label)
+    for function in forms.values():
+        if function is not out and function.structured_delegate is None:
+            entry = by_name[function.func.name]
+            message = f"'{function.func.name}' is a form of '{out.func.name}', which is structured"
+            label = f"add 'structured_delegate: {out.func.name}'"
+            yield Diagnostic("missing-delegate", message, entry.func.span, label)
+
+
+def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+    """What is derived must be asked for by an entry, so that a reader finds it."""
+    asked = {str(name) for entry in by_name.values() for name in entry.function.autogen}
+    for made in derived:
+        name = made.function.func.name
+        if str(name) in asked:
+            continue
+        entry = by_name[made.base.func.name]
+        names = ", ".join([*map(str, made.base.autogen), str(name)])
+        message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"
+        yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {names}'")
