@@ -27,16 +27,13 @@ _TORCH_NAMESPACE: Final = "aten"
 def emit_register_schema(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterSchema.cpp`."""
     libraries: dict[str, list[NativeFunction]] = {_TORCH_NAMESPACE: []}
-    for function in program.functions:
+    for function in () if options.skip_dispatcher_op_registration else program.functions:
         selected = libraries.setdefault(function.namespace, [])
         if options.force_schema_registration or program.selector.is_native_function_selected(function):
             selected.append(function)
-    of_torch = libraries.pop(_TORCH_NAMESPACE)
-    # Asked not to register, torch's own schemas are registered nevertheless: everything in torch needs them.
-    others = {} if options.skip_dispatcher_op_registration else libraries
     env = {
-        "aten_schema_registrations": render_definitions(of_torch),
-        "schema_registrations": [_render_library(name, functions) for name, functions in others.items()],
+        "aten_schema_registrations": render_definitions(libraries.pop(_TORCH_NAMESPACE)),
+        "schema_registrations": [_render_library(name, functions) for name, functions in libraries.items()],
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
