@@ -6,6 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from opgen.dest.backend_select import emit_backend_select
+from opgen.dest.core import emit_core_headers, emit_core_sources
+from opgen.dest.declarations import emit_declarations_yaml, emit_registration_declarations
+from opgen.dest.dispatch_headers import emit_dispatch_headers
+from opgen.dest.functionalization import emit_functionalization
+from opgen.dest.functions import emit_function_headers, emit_function_sources
+from opgen.dest.meta_functions import emit_meta_headers
+from opgen.dest.native_functions import emit_native_headers
+from opgen.dest.operators import emit_operator_headers, emit_operator_sources
+from opgen.dest.register_dispatch_key import emit_register_dispatch_key
+from opgen.dest.register_schema import emit_register_schema
+from opgen.dest.tensor_body import emit_tensor_headers, emit_tensor_sources
+from opgen.dest.view_copy import emit_view_copy_kernels
+from opgen.dest.view_meta import emit_functional_inverses, emit_view_meta_classes
+from opgen.dest.vmap_plumbing import emit_vmap_plumbing
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
@@ -26,7 +41,29 @@ class Emitter:
     """Whether the run's other flags ask for it."""
 
 
-EMITTERS: Final[tuple[Emitter, ...]] = ()
+EMITTERS: Final[tuple[Emitter, ...]] = (
+    Emitter("operators", "headers", emit_operator_headers),
+    Emitter("functions", "headers", emit_function_headers),
+    Emitter("Tensor", "headers", emit_tensor_headers),
+    Emitter("core lists", "headers", emit_core_headers),
+    Emitter("kernel declarations", "headers", emit_native_headers),
+    Emitter("meta declarations", "headers", emit_meta_headers),
+    Emitter("backend functions", "headers", emit_dispatch_headers),
+    Emitter("registration declarations", "headers", emit_registration_declarations),
+    Emitter("vmap", "headers", emit_vmap_plumbing),
+    Emitter("operators", "sources", emit_operator_sources),
+    Emitter("functions", "sources", emit_function_sources),
+    Emitter("Tensor", "sources", emit_tensor_sources),
+    Emitter("core lists", "sources", emit_core_sources),
+    Emitter("registrations", "sources", emit_register_dispatch_key),
+    Emitter("schemas", "sources", emit_register_schema),
+    Emitter("backend selection", "sources", emit_backend_select),
+    Emitter("functionalization", "sources", emit_functionalization),
+    Emitter("view inverses", "sources", emit_functional_inverses),
+    Emitter("view replay", "sources", emit_view_meta_classes),
+    Emitter("view copies", "sources", emit_view_copy_kernels),
+    Emitter("declarations", "declarations_yaml", emit_declarations_yaml),
+)
 
 
 def emitters_for(options: Options) -> tuple[Emitter, ...]:
