@@ -178,7 +178,7 @@ class ViewMeta:
             func,
             classname(func),
             is_multi_output(func),
-            func.name.name.base == "as_strided",
+            str(func.name) == "as_strided",
             base_ctor_arguments(func),
             extra_ctor_arguments(func),
             attributes(func),

@@ -1,0 +1,124 @@
+"""Operators that write or make views → `RegisterFunctionalization_0..3.cpp`, which runs them without either.
+
+The kernels come from `functionalization_kernels`; here is which operators get one, and which get
+one registered.  Operators that are made of others need none: they reach these kernels through
+what they call.  Those of them that make views are registered as they are, so that the dispatcher
+does not take them for operators that functionalization forgot.
+
+    m.impl("abs_", TORCH_FN(functionalization::abs_));
+    m.impl("mT", static_cast<at::Tensor (*)(const at::Tensor & self)>(at::native::mT));
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from opgen.dest.functionalization_kernels import (
+    kernel_name,
+    render_inplace_view,
+    render_mutation,
+    render_view,
+)
+from opgen.dest.operator_includes import render_includes, view_and_copy
+from opgen.model import (
+    DispatchKey,
+    NativeFunction,
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    SchemaKind,
+)
+from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
+
+_TEMPLATE: Final = "RegisterFunctionalization.cpp"
+_SHARDS: Final = 4
+
+_REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.source_Tensor"})
+"""Functional forms and views whose groups have kernels written by hand in torch."""
+
+
+def emit_functionalization(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterFunctionalization_0.cpp` … `_3.cpp`, and the file with everything."""
+    del options
+    yield from emit_sharded(
+        templates,
+        _TEMPLATE,
+        {},
+        _items(program),
+        key=lambda item: item.root_name,
+        item_env=lambda item: _render_item(program, item),
+        shards=_SHARDS,
+        sharded_keys=("ops_headers", "func_definitions", "func_registrations"),
+    )
+
+
+def _items(program: Program) -> Iterator[Item]:
+    """Groups, then views, then the functions that are in neither."""
+    groups, view_groups = program.groups, program.view_groups
+    yield from groups
+    yield from view_groups
+    grouped = {f.func.name for group in (*groups, *view_groups) for f in group.functions()}
+    yield from (function for function in program.functions if function.func.name not in grouped)
+
+
+def _render_item(program: Program, item: Item) -> Mapping[str, Sequence[str]]:
+    """What an operator adds to its shard."""
+    headers = render_includes(_included(item), ("_native", "_ops"))
+    # Functionalization covers all operators or is of no use: a build that leaves some out has none of it.
+    if isinstance(item, NativeFunction) or not program.selector.include_all_operators:
+        return {"ops_headers": headers}
+    if isinstance(item, NativeFunctionsGroup):
+        definitions, registrations = _render_group(program, item)
+    else:
+        definitions, registrations = _render_view_group(program, item)
+    return {"ops_headers": headers, "func_definitions": definitions, "func_registrations": registrations}
+
+
+def _included(item: Item) -> Iterable[NativeFunction]:
+    if isinstance(item, NativeFunction):
+        return (item,)
+    if isinstance(item, NativeFunctionsGroup):
+        return item.functions()
+    return view_and_copy(item)
+
+
+def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[str], list[str]]:
+    """Kernels and registrations of the forms that write to arguments."""
+    functions = [function for function in group.functions() if function.func.kind() is not SchemaKind.functional]
+    kernels = [render_mutation(program, function, group.functional) for function in functions]
+    if str(group.functional.func.name) in _REGISTERED_BY_HAND:
+        return kernels, []
+    return kernels, [_register(f) for f in functions if not f.has_composite_implicit_autograd_kernel]
+
+
+def _render_view_group(program: Program, group: NativeFunctionsViewGroup) -> tuple[list[str], list[str]]:
+    """Kernels and registrations of a view and its in-place form."""
+    functions = list(group.functions(include_copy=False))
+    if group.composite:
+        return [], [r for function in functions for r in _register_composite(program, function)]
+    kernels = [render_view(program, group)]
+    if group.view_inplace is not None:
+        kernels.append(render_inplace_view(program, group.view_inplace))
+    if str(group.view.func.name) in _REGISTERED_BY_HAND:
+        return kernels, []
+    return kernels, [_register(function) for function in functions]
+
+
+def _register(function: NativeFunction) -> str:
+    return f'm.impl("{function.func.name}", TORCH_FN(functionalization::{kernel_name(function)}));'
+
+
+def _register_composite(program: Program, function: NativeFunction) -> Iterator[str]:
+    """Registers the kernel that makes the view of other operators, if there is one."""
+    index = program.backend_indices.get(DispatchKey.CompositeImplicitAutograd)
+    kernel = index and index.get_kernel(function)
+    if kernel:
+        signatures = program.signatures(function)
+        signature = signatures.native_symint if kernel.supports_symint() else signatures.native
+        # The cast picks one of several kernels of the same name.
+        pointer = f"static_cast<{signature.ptr_type()}>({kernel.cpp_namespace}::{kernel.kernel})"
+        yield f'm.impl("{function.func.name}", {pointer});'

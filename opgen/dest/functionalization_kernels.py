@@ -1,0 +1,372 @@
+"""One operator → the kernel by which functionalization runs it without writes and views.
+
+Under functionalization a tensor is a wrapper around a value that is never written to.  A kernel
+takes its arguments out of their wrappers and calls the functional form; what the operator writes
+to gets the result as its new value.  A view is a copy that knows how it was made, so that it can be
+made again when its base has changed (the classes that know are `view_meta`'s).  If nothing is
+wrapped, the operator itself is called.
+
+    at::Tensor & abs_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self) {
+      …
+      tmp_output = at::_ops::abs::call(self_);
+      at::functionalization::impl::replace_(self, tmp_output);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api import native
+from opgen.api.signatures import DispatcherSignature
+from opgen.api.translate import translate
+from opgen.api.types import CONST_TENSOR, I_TENSOR_LIST_REF, TENSOR_LIST, CType, Expr, NamedCType
+from opgen.model import (
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunction,
+    NativeFunctionsViewGroup,
+    OptionalType,
+    SchemaKind,
+    Type,
+)
+from opgen.program import Program
+
+_KEEPS_DTYPE_OF_OUT: Final = frozenset({"cumprod.out", "cumsum.out"})
+"""Out forms whose `dtype`, if it isn't given, is that of the out argument."""
+
+
+def kernel_name(function: NativeFunction) -> str:
+    """What the kernel is called, in `at::functionalization`."""
+    return native.name(function.func)
+
+
+# ---------------------------------------------------------------------------------- arguments
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """An argument that is a tensor or made of tensors."""
+
+    name: str
+    owned: str
+    """The C++ type of the value that is taken out of the wrapper."""
+    copied: str
+    """The argument as a value of that type, if there is no wrapper."""
+    is_plain: bool
+    """Whether it is neither optional nor a list."""
+
+    @property
+    def is_functional(self) -> str:
+        """The condition that the argument is wrapped."""
+        return f"at::functionalization::impl::isFunctionalTensor({self.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """The parameters of a kernel."""
+
+    names: tuple[str, ...]
+    tensors: tuple[_Tensor, ...]
+
+    @staticmethod
+    def of(signature: DispatcherSignature) -> _Parameters:
+        """The parameters of the kernel with this signature."""
+        names = tuple([binding.name for binding in signature.arguments])
+        schema_arguments = signature.func.arguments.flat_all
+        tensors = [
+            _tensor(binding.name, binding.nctype.type, argument.type)
+            for binding, argument in zip(signature.arguments, schema_arguments, strict=True)
+            if argument.type.is_tensor_like()
+        ]
+        return _Parameters(names, tuple(tensors))
+
+    def call(self, function: NativeFunction, suffix: str) -> str:
+        """A call of `function` with these arguments; tensors under names with `suffix`."""
+        renamed = {tensor.name for tensor in self.tensors}
+        return _call(function, [name + suffix if name in renamed else name for name in self.names])
+
+
+def _tensor(name: str, ctype: CType, type: Type) -> _Tensor:
+    is_plain = isinstance(type, BaseType)
+    if ctype == TENSOR_LIST:
+        return _Tensor(name, "::std::vector<at::Tensor>", f"{name}.vec()", is_plain)
+    if ctype == I_TENSOR_LIST_REF:
+        return _Tensor(name, "::std::vector<at::Tensor>", f"{{{name}.begin(), {name}.end()}}", is_plain)
+    return _Tensor(name, str(ctype.remove_const_ref()), name, is_plain)
+
+
+def _call(function: NativeFunction, arguments: Iterable[str]) -> str:
+    return f"at::_ops::{function.func.name.unambiguous_name()}::call({', '.join(arguments)})"
+
+
+def _unwrap(tensors: Iterable[_Tensor], *, sync: bool) -> str:
+    """Statements that take each tensor `x` out of its wrapper, as `x_`."""
+    return "".join([_unwrap_one(tensor, sync) for tensor in tensors])
+
+
+def _unwrap_one(tensor: _Tensor, sync: bool) -> str:
+    name = tensor.name
+    synced = f"\n    at::functionalization::impl::sync({name});" if sync else ""
+    return f"""\
+  {tensor.owned} {name}_;
+  if ({tensor.is_functional}) {{{synced}
+    {name}_ = at::functionalization::impl::from_functional_tensor({name});
+  }} else {{
+    {name}_ = {tensor.copied};
+  }}
+"""
+
+
+def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str = "") -> str:
+    """Statements that call `function` with meta tensors in place of its tensors."""
+    copies = "".join([f"    auto {t.name}_meta = to_meta({t.name});\n" for t in parameters.tensors])
+    return f"""\
+{copies}\
+    at::AutoDispatchSkipFunctionalize func_guard;
+    c10::impl::ExcludeDispatchKeyGuard guard(exclude_keys_for_meta_dispatch);
+    {assign}{parameters.call(function, "_meta")};
+"""
+
+
+# ----------------------------------------------------------------------------------- mutation
+
+
+def render_mutation(program: Program, function: NativeFunction, functional: NativeFunction) -> str:
+    """The kernel of `function`, which writes to arguments, by way of its functional form."""
+    signature = program.signatures(function).dispatcher
+    result = program.signatures(functional).dispatcher.returns
+    parameters = _Parameters.of(signature)
+    wrapped, mixed = _wrapping_conditions(function, parameters)
+    return f"""\
+{signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
+  if ({"true" if _checks_shapes(function) else "false"} && !disable_meta_reference()) {{
+{_call_on_meta(function, parameters)}\
+  }}
+{_unwrap(parameters.tensors, sync=True)}\
+  if (!({wrapped})) {{
+    if ({mixed}) {{
+      TORCH_INTERNAL_ASSERT(false,
+        "mutating a non-functional tensor with a functional tensor is not allowed.",
+        " Please ensure that all of your inputs are wrapped inside of a functionalize() call.");
+    }} else {{
+      at::AutoDispatchSkipFunctionalize guard;
+{_call_unchanged(function, signature, parameters)}\
+    }}
+  }} else {{
+    {result} tmp_output;
+    {{
+      at::AutoDispatchSkipFunctionalize guard;
+      tmp_output = {_call_functional(program, function, functional, parameters)};
+    }}
+{_take_results(function, functional)}\
+{_render_return(signature, [f"output_{at}" for at in range(_fresh_count(function))])}\
+  }}
+}}
+"""
+
+
+def _checks_shapes(function: NativeFunction) -> bool:
+    """Whether `function` is first run on meta tensors, as it may refuse what the functional form takes."""
+    # Of the forms that write, only in-place ones are sure to have a meta kernel.  There are no meta storages.
+    takes_storage = any(a.type.is_base_ty_like(BaseTy.Storage) for a in function.func.arguments.flat_all)
+    return function.func.kind() is SchemaKind.inplace and not takes_storage
+
+
+def _wrapping_conditions(function: NativeFunction, parameters: _Parameters) -> tuple[str, str]:
+    """That all tensors to be written to are wrapped; that others are, and none is XLA's."""
+    written = {argument.name for argument in function.func.arguments.flat_all if argument.is_write}
+    read = [tensor for tensor in parameters.tensors if tensor.name not in written]
+    all_written = [tensor.is_functional for tensor in parameters.tensors if tensor.name in written]
+    any_read = [tensor.is_functional for tensor in read]
+    # XLA tensors may be written to others: `cpu_tensor.copy_(xla_tensor)` is valid.
+    any_xla = [f"{tensor.name}.device().type() == c10::DeviceType::XLA" for tensor in read if tensor.is_plain]
+    mixed = f"!({' || '.join(['false', *any_xla])}) && ({' || '.join(['false', *any_read])})"
+    return " && ".join(["true", *all_written]), mixed
+
+
+def _call_unchanged(function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters) -> str:
+    """Statements that call `function` itself and return."""
+    call = parameters.call(function, "_")
+    if not function.func.returns:
+        return f"      {call};\n"
+    alone = len(function.func.returns) == 1
+    fresh = [
+        "tmp_output" if alone else f"std::get<{at}>(tmp_output)"
+        for at, argument in enumerate(function.func.aliased_return_names())
+        if argument is None
+    ]
+    owned = signature.returns.remove_const_ref()
+    return f"      {owned} tmp_output = {call};\n  {_render_return(signature, fresh)}"
+
+
+def _fresh_count(function: NativeFunction) -> int:
+    """The number of values returned that are no arguments."""
+    return function.func.aliased_return_names().count(None)
+
+
+def _render_return(signature: DispatcherSignature, fresh: Iterable[str]) -> str:
+    """The statement that returns arguments, as the schema says, and the `fresh` values."""
+    rest = iter(fresh)
+    values = [next(rest) if argument is None else argument for argument in signature.func.aliased_return_names()]
+    if not values:
+        return ""
+    value = values[0] if len(values) == 1 else f"{signature.returns}({', '.join(values)})"
+    return f"    return {value};\n"
+
+
+def _call_functional(
+    program: Program, function: NativeFunction, functional: NativeFunction, parameters: _Parameters
+) -> str:
+    """A call of the functional form with what was taken out of the wrappers."""
+    known = dict(zip(parameters.names, parameters.names, strict=True))
+    known.update((tensor.name, f"{tensor.name}_") for tensor in parameters.tensors)
+    out = function.func.arguments.out
+    if str(function.func.name) in _KEEPS_DTYPE_OF_OUT:
+        known["dtype"] = "dtype.has_value() ? dtype : std::optional<at::ScalarType>(out_.scalar_type())"
+    goals = program.signatures(functional).dispatcher.arguments
+    # An out form has no tensor options: they are those of what it writes to.
+    options = [goal for goal in goals if goal.name not in known]
+    context = [Expr(f"{out[0].name}_", NamedCType("out", CONST_TENSOR))] if out else []
+    known.update(zip([goal.name for goal in options], [e.expr for e in translate(context, options)], strict=True))
+    return _call(functional, [known[goal.name] for goal in goals])
+
+
+def _take_results(function: NativeFunction, functional: NativeFunction) -> str:
+    """Statements that wrap fresh results and give the other results to what was written to."""
+    alone = len(functional.func.returns) == 1
+    fresh = _fresh_count(function)
+    written = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
+    results = ["tmp_output" if alone else f"std::get<{at}>(tmp_output)" for at in range(fresh + len(written))]
+    wrap = [
+        f"    auto output_{at} = at::functionalization::impl::to_functional_tensor({results[at]});\n"
+        for at in range(fresh)
+    ]
+    return "".join(wrap + [_replace(name, value) for name, value in zip(written, results[fresh:], strict=True)])
+
+
+def _replace(name: str, value: str) -> str:
+    return f"""\
+    auto {name}_inner = at::functionalization::impl::from_functional_tensor({name});
+    at::functionalization::impl::replace_({name}, {value});
+    at::functionalization::impl::commit_update({name});
+    at::functionalization::impl::sync({name});
+    auto {name}_inner_updated = at::functionalization::impl::from_functional_tensor({name});
+    at::functionalization::impl::propagate_xla_data_direct({name}_inner, {name}_inner_updated);
+"""
+
+
+# -------------------------------------------------------------------------------------- views
+
+
+def render_view(program: Program, group: NativeFunctionsViewGroup) -> str:
+    """The kernel of a view operator."""
+    view, copy = group.view, group.view_copy or group.view
+    signature = program.signatures(view).dispatcher
+    parameters = _Parameters.of(signature)
+    base = parameters.names[0]
+    return f"""\
+{signature.defn(kernel_name(view), is_redispatching_fn=True)} {{
+{_unwrap(parameters.tensors, sync=False)}\
+  if (!at::functionalization::impl::isFunctionalTensor({base})) {{
+    at::AutoDispatchSkipFunctionalize guard;
+    return {parameters.call(view, "_")};
+  }}
+{_INVERSE_RETURN_MODE}\
+{_compute_reference(view, signature, parameters)}\
+  {signature.returns} tmp_output;
+  {{
+    at::AutoDispatchSkipFunctionalize guard;
+    if (reapply_views) {{
+      tmp_output = {parameters.call(view, "_")};
+    }} else {{
+      tmp_output = {parameters.call(copy, "_")};
+    }}
+  }}
+{_make_view_meta(program, view)}\
+  auto out = at::functionalization::impl::create_functional_tensor_with_view_meta(tmp_output, {base}, view_meta);
+{_apply_reference("out")}\
+  return out;
+}}
+"""
+
+
+def render_inplace_view(program: Program, function: NativeFunction) -> str:
+    """The kernel of an operator that makes its `self` a view."""
+    signature = program.signatures(function).dispatcher
+    parameters = _Parameters.of(signature)
+    base = parameters.names[0]
+    # The reference is computed before the view is applied, as that changes sizes and strides.
+    return f"""\
+{signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
+  if (!at::functionalization::impl::isFunctionalTensor({base})) {{
+{_unwrap(parameters.tensors, sync=False)}\
+    at::AutoDispatchSkipFunctionalize guard;
+    return {parameters.call(function, "_")};
+  }}
+{_INVERSE_RETURN_MODE}\
+{_make_view_meta(program, function)}\
+{_compute_reference(function, signature, parameters)}\
+  at::functionalization::impl::mutate_view_meta({base}, view_meta);
+{_apply_reference(base)}\
+  return {base};
+}}
+"""
+
+
+_INVERSE_RETURN_MODE: Final = """\
+  auto reapply_views = at::functionalization::impl::getFunctionalizationReapplyViewsTLS();
+  auto inverse_return_mode = (
+      reapply_views ? at::functionalization::InverseReturnMode::ViewOrScatterInverse
+                    : at::functionalization::InverseReturnMode::NeverView
+  );
+"""
+
+
+def _compute_reference(function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters) -> str:
+    """Statements that find the result's strides, for backends that don't keep them."""
+    base = parameters.names[0]
+    return f"""\
+  auto compute_reference_meta =
+    {base}.key_set().has_backend(c10::BackendComponent::XLABit) ||
+    {base}.key_set().has_backend(c10::BackendComponent::LazyBit);
+  {signature.returns.remove_const_ref()} reference_tensor_output;
+  if (compute_reference_meta && !disable_meta_reference()) {{
+{_call_on_meta(function, parameters, "reference_tensor_output = ")}\
+  }}
+"""
+
+
+def _apply_reference(result: str) -> str:
+    return f"""\
+  if (compute_reference_meta && !disable_meta_reference()) {{
+    at::functionalization::impl::set_sizes_strides_offset({result}, reference_tensor_output);
+  }}
+"""
+
+
+def _make_view_meta(program: Program, function: NativeFunction) -> str:
+    """Statements that make the object that knows how to take the view again."""
+    view_meta = program.signatures(function).view_meta
+    arguments = function.func.arguments.flat_all[1:]
+    symbolic = [condition for argument in arguments if (condition := _is_symbolic(argument.name, argument.type))]
+    lines = [f"  has_symbolic_inputs = has_symbolic_inputs | ({condition});\n" for condition in symbolic]
+    index = ["0"] if view_meta.is_multi_output else []
+    values = ["has_symbolic_inputs", *index, "reapply_views", "inverse_return_mode", *(a.name for a in arguments)]
+    return f"""\
+  bool has_symbolic_inputs = false;
+{"".join(lines)}\
+  auto view_meta = std::make_shared<at::functionalization::{view_meta.classname}>({", ".join(values)});
+"""
+
+
+def _is_symbolic(value: str, type: Type) -> str | None:
+    """The condition that the value has a symbolic integer in it; None if it can't."""
+    if isinstance(type, OptionalType):
+        inner = _is_symbolic(f"(*{value})", type.elem)
+        return inner and f"{value}.has_value() ? {inner} : false"
+    if isinstance(type, ListType) and type.elem == BaseType(BaseTy.SymInt):
+        return f"std::any_of({value}.begin(), {value}.end(), [=](auto& arg) {{ return arg.is_symbolic(); }})"
+    return f"{value}.is_symbolic()" if type == BaseType(BaseTy.SymInt) else None

@@ -1,0 +1,188 @@
+"""Forms that follow from other forms → `CompositeViewCopyKernels.cpp`, the kernels nobody has to write.
+
+There are three kinds: the `_copy` form of a view copies the view; a functional form copies what the
+form that it was derived from writes to; an out form copies the results of the functional form.
+
+    at::Tensor diagonal_copy(const at::Tensor & self, int64_t offset, int64_t dim1, int64_t dim2) {
+      auto output = at::_ops::diagonal::call(self, offset, dim1, dim2);
+      return output.clone(/*memory_format=*/at::MemoryFormat::Contiguous);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from opgen.api.functionalization import is_multi_output
+from opgen.api.signatures import DispatcherSignature, NativeSignature
+from opgen.api.translate import translate
+from opgen.api.types import CONST_TENSOR, Binding, Expr, NamedCType
+from opgen.dest.operator_includes import render_includes, view_and_copy
+from opgen.model import (
+    DispatchKey,
+    NativeFunction,
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    get_view_copy_name,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+Signature: TypeAlias = NativeSignature | DispatcherSignature
+
+_TEMPLATE: Final = "CompositeViewCopyKernels.cpp"
+
+
+def emit_view_copy_kernels(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `CompositeViewCopyKernels.cpp`."""
+    del options
+    env = {
+        "ops_headers": render_includes(_included(program), ("_ops", "_native")),
+        "CompositeViewCopyKernel_Definitions": [
+            text for group in program.view_groups for text in render_view_copy(program, group)
+        ],
+        "GeneratedCompositeFunctional_Definitions": [
+            text for group in program.groups for text in render_functional(program, group)
+        ],
+        "GeneratedCompositeOut_Definitions": [text for group in program.groups for text in render_out(program, group)],
+    }
+    yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
+
+
+def _included(program: Program) -> Iterator[NativeFunction]:
+    """Functions that the kernels call, or that are in a header with such."""
+    for view_group in program.view_groups:
+        yield from view_and_copy(view_group)
+    for group in program.groups:
+        written = (group.functional, group.inplace, group.mutable)
+        yield from (function for function in written if function is not None and not _is_derived(function))
+
+
+def _is_derived(function: NativeFunction) -> bool:
+    return "generated" in function.tags
+
+
+# -------------------------------------------------------------------------------------- views
+
+
+def render_view_copy(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
+    """The kernel of a view's `_copy` form, if the form asks for it by its dispatch key."""
+    index = program.backend_indices.get(DispatchKey.CompositeExplicitAutogradNonFunctional)
+    view, copy = group.view, group.view_copy
+    # Inverses of views have a `_scatter` form for a copy, which is written by hand.
+    if index is None or copy is None or copy.func.name != get_view_copy_name(view):
+        return
+    kernel = index.get_kernel(copy)
+    if kernel is None:
+        return
+    if str(copy.func.name) == "view_copy":
+        yield _VIEW_COPY
+        return
+    signature = program.signatures(copy).kernel(index)
+    arguments = translate(signature.arguments, program.signatures(view).dispatcher.arguments)
+    yield f"""\
+{signature.defn(kernel.kernel)} {{
+  auto output = {_call(view, arguments)};
+{_CLONE_LIST if is_multi_output(view.func) else _CLONE}\
+}}
+"""
+
+
+_CLONE: Final = """\
+  return output.clone(/*memory_format=*/at::MemoryFormat::Contiguous);
+"""
+
+_CLONE_LIST: Final = """\
+  ::std::vector<at::Tensor> out_clone;
+  for (const auto i : c10::irange(output.size())) {
+    out_clone.push_back(output[i].clone(/*memory_format=*/at::MemoryFormat::Contiguous));
+  }
+  return out_clone;
+"""
+
+_VIEW_COPY: Final = """\
+at::Tensor view_copy_symint(const at::Tensor & self, at::SymIntArrayRef size) {
+  c10::SymDimVector shape = infer_size_dv(size, self.sym_numel());
+  if (!at::detail::computeStride(self.sym_sizes(), self.sym_strides(), shape).has_value()) {
+    return self.reshape_symint(size);
+  } else {
+    auto output = at::_ops::view::call(self, size);
+    return output.clone(/*memory_format=*/at::MemoryFormat::Contiguous);
+  }
+}
+"""
+"""The copy of a reshaped view: not every shape can be had as a view, but every one as a copy."""
+
+
+def _call(function: NativeFunction, arguments: Iterable[Expr]) -> str:
+    values = ", ".join([argument.expr for argument in arguments])
+    return f"at::_ops::{function.func.name.unambiguous_name()}::call({values})"
+
+
+# --------------------------------------------------------------------------------- other forms
+
+
+def _derived_kernel(program: Program, function: NativeFunction) -> tuple[str, Signature] | None:
+    """Name and signature of the kernel of a derived function; None if the function is not derived."""
+    index = program.backend_indices.get(DispatchKey.CompositeExplicitAutograd)
+    kernel = index.get_kernel(function) if index is not None and _is_derived(function) else None
+    if index is None or kernel is None:
+        return None
+    return kernel.kernel, program.signatures(function).kernel(index)
+
+
+def render_functional(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
+    """The kernel of a functional form that was derived from the in-place or mutable one."""
+    derived, origin = _derived_kernel(program, group.functional), group.inplace or group.mutable
+    if derived is None or origin is None:
+        return
+    name, signature = derived
+    clones = {a.name: f"{a.name}_clone" for a in origin.func.arguments.flat_all if a.is_write}
+    context = [binding.with_name(clones.get(binding.name, binding.name)) for binding in signature.arguments]
+    call = _call(origin, translate(context, program.signatures(origin).dispatcher.arguments))
+    aliased = origin.func.aliased_return_names()
+    fresh = [
+        "output" if len(aliased) == 1 else f"std::get<{at}>(output)"
+        for at, argument in enumerate(aliased)
+        if argument is None
+    ]
+    yield f"""\
+{signature.defn(name)} {{
+{"".join([f"  auto {clone} = clone_arg({name});" + chr(10) for name, clone in clones.items()])}\
+  {"auto output = " if aliased else ""}{call};
+{_render_return(signature, [*fresh, *clones.values()])}\
+}}
+"""
+
+
+def render_out(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
+    """The kernel of an out form that was derived from the functional one."""
+    derived = _derived_kernel(program, group.out)
+    if derived is None:
+        return
+    name, signature = derived
+    outs = [argument.name for argument in group.out.func.arguments.out]
+    # Tensor options that the functional form wants are those of the out argument, whatever it is called.
+    context: list[Expr | Binding] = [Expr(outs[0], NamedCType("out", CONST_TENSOR)), *signature.arguments]
+    call = _call(group.functional, translate(context, program.signatures(group.functional).dispatcher.arguments))
+    alone = len(group.functional.func.returns) == 1
+    results = ["tmp_output" if alone else f"std::get<{at}>(tmp_output)" for at in range(len(outs))]
+    copies = [
+        f"  resize_out_helper({out}, {result});\n  copy_arg({out}, {result});\n"
+        for out, result in zip(outs, results, strict=True)
+    ]
+    yield f"""\
+{signature.defn(name)} {{
+  auto tmp_output = {call};
+{"".join(copies)}\
+{_render_return(signature, outs if group.out.func.returns else [])}\
+}}
+"""
+
+
+def _render_return(signature: Signature, values: list[str]) -> str:
+    if not values:
+        return ""
+    value = values[0] if len(values) == 1 else f"{signature.returns}({', '.join(values)})"
+    return f"  return {value};\n"

@@ -1,0 +1,160 @@
+"""Views → `ViewMetaClasses.h/.cpp` and `FunctionalInverses.h`: how each is taken again, and undone.
+
+When functionalization makes a view it keeps an object of a class for the operator.  Its `forward`
+takes the view of another base; its `reverse` puts a changed view back into its base, through a
+function of `FunctionalInverses`, which is only declared here: torch's authors write it.
+
+    struct TORCH_API diagonal_ViewMeta : public ViewMeta {
+      Tensor forward(const Tensor& base) override;
+      Tensor reverse(const Tensor& base, const Tensor& mutated_view) override;
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api.functionalization import NAMESPACE, reverse_name
+from opgen.api.signatures import ViewMeta
+from opgen.api.types import Binding, render_decls
+from opgen.dest.operator_includes import render_includes, view_and_copy
+from opgen.model import NativeFunctionsViewGroup
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_HEADER: Final = "ViewMetaClasses.h"
+_SOURCE: Final = "ViewMetaClasses.cpp"
+_INVERSES: Final = "FunctionalInverses.h"
+
+
+def emit_view_meta_classes(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `ViewMetaClasses.h` and `ViewMetaClasses.cpp`."""
+    del options
+    groups = [group for group in program.view_groups if not group.composite]
+    # Without all operators there is no functionalization, hence no class that it would use.
+    used = groups if program.selector.include_all_operators else []
+    declarations = [text for group in used for text in render_declarations(program, group)]
+    yield OutputFile(_HEADER, templates.render(_HEADER, {"view_meta_declarations": declarations}))
+    functions = [function for group in program.view_groups for function in view_and_copy(group)]
+    env = {
+        "op_headers": render_includes(functions, ("_native", "_ops")),
+        "view_meta_implementations": [text for group in used for text in render_implementations(program, group)],
+    }
+    yield OutputFile(_SOURCE, templates.render(_SOURCE, env))
+
+
+def emit_functional_inverses(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `FunctionalInverses.h`."""
+    del options
+    groups = [group for group in program.view_groups if not group.composite]
+    declarations = [f"{program.view_signatures(group).inverse.decl()};" for group in groups]
+    yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": declarations}))
+
+
+def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[ViewMeta]:
+    """The classes of a view: the in-place form has its own."""
+    for function in group.functions(include_copy=False):
+        yield program.signatures(function).view_meta
+
+
+# ------------------------------------------------------------------------------- declarations
+
+
+def render_declarations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
+    """The definitions of a view's classes, without the code of their virtual members."""
+    for view_meta in _classes(program, group):
+        yield _render_class(view_meta)
+
+
+def _render_class(view_meta: ViewMeta) -> str:
+    name = view_meta.classname
+    parameters = (*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments)
+    stored = [binding.type for binding in (*view_meta.base_ctor_arguments, *view_meta.attributes)]
+    members = "".join([f"  {binding.type} {binding.name};\n" for binding in view_meta.attributes])
+    return f"""\
+struct TORCH_API {name} : public ViewMeta {{
+  FUNCTIONALIZATION_VIEWMETA_NAME({name})
+  FUNCTIONALIZATION_VIEWMETA_SERIALIZABLE_TUPLE({", ".join(stored)});
+
+  {name}(const SerializableTuple& tpl)
+      : {name}({", ".join([f"std::get<{at}>(tpl)" for at in range(len(parameters))])}) {{}}
+
+  {name}({render_decls(parameters)})
+      : {NAMESPACE}::ViewMeta({_base_arguments(view_meta)}),
+        {", ".join(_initializers(view_meta))} {{}}
+
+  Tensor forward(const Tensor& base) override;
+  Tensor reverse(const Tensor& base, const Tensor& mutated_view) override;
+{_TO_OUT_INDEX if view_meta.is_multi_output else ""}\
+
+  SerializableTuple to_serializable_tuple() {{
+    return std::make_tuple({_names(parameters)});
+  }}
+
+{members}\
+}};
+"""
+
+
+_TO_OUT_INDEX: Final = "  std::shared_ptr<ViewMeta> to_out_index(int64_t out_idx) override;\n"
+
+
+def _base_arguments(view_meta: ViewMeta) -> str:
+    """The arguments for the base class's constructor."""
+    many = view_meta.is_multi_output
+    flags = (("is_multi_output", many), ("is_as_strided", view_meta.is_as_strided))
+    spelled = [f"/*{name}=*/{'true' if flag else 'false'}" for name, flag in flags]
+    return ", ".join(["has_symbolic_inputs", *spelled, f"/*out_index=*/{'out_index' if many else '0'}"])
+
+
+def _initializers(view_meta: ViewMeta) -> Iterator[str]:
+    """The initializer of each attribute; one that owns what its parameter refers to copies it."""
+    for attribute, parameter in zip(view_meta.attributes, view_meta.extra_ctor_arguments, strict=True):
+        owns = attribute.nctype.type != parameter.nctype.type
+        yield f"{attribute.name}({parameter.name}{'.vec()' if owns else ''})"
+
+
+def _names(bindings: Iterable[Binding]) -> str:
+    return ", ".join([binding.name for binding in bindings])
+
+
+# ---------------------------------------------------------------------------- implementations
+
+
+def render_implementations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
+    """The code of the virtual members of a view's classes."""
+    for view_meta in _classes(program, group):
+        yield _render_members(group, view_meta)
+        if view_meta.is_multi_output:
+            yield _render_to_out_index(view_meta)
+
+
+def _render_members(group: NativeFunctionsViewGroup, view_meta: ViewMeta) -> str:
+    view, copy = group.view, group.view_copy or group.view
+    chosen = "[out_index]" if view_meta.is_multi_output else ""
+    arguments = _names(view_meta.forward_arguments)
+    return f"""\
+at::Tensor {view_meta.classname}::forward(const at::Tensor& base) {{
+  if (reapply_views) {{
+    return at::_ops::{view.func.name.unambiguous_name()}::call({arguments}){chosen};
+  }} else {{
+    return at::_ops::{copy.func.name.unambiguous_name()}::call({arguments}){chosen};
+  }}
+}}
+
+at::Tensor {view_meta.classname}::reverse(const at::Tensor& base, const Tensor& mutated_view) {{
+  return {reverse_name(view, include_namespace=True)}({_names(view_meta.reverse_arguments)});
+}}
+"""
+
+
+def _render_to_out_index(view_meta: ViewMeta) -> str:
+    """The member that makes the object for another of several views that were taken at once."""
+    values = _names((*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments))
+    name = view_meta.classname
+    return f"""\
+std::shared_ptr<{NAMESPACE}::ViewMeta> {name}::to_out_index(int64_t out_index) {{
+  return std::make_shared<{NAMESPACE}::{name}>({values});
+}}
+"""
