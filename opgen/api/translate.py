@@ -15,7 +15,7 @@ Conversions that copy (a vector from an array reference) are tried only if the c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -86,6 +86,15 @@ _OPTIONAL_LONG_VECTOR: Final = OptionalCType(LONG_VECTOR)
 _OPTIONAL_MEMORY_FORMAT: Final = OptionalCType(BaseCType(memoryFormatT))
 
 
+_TENSOR_VIEW: Final = _Conversion(
+    CONST_OPTIONAL_TENSOR,
+    "(({0}.has_value() && (*{0}).defined()) ? at::OptionalTensorRef(*{0}) : at::OptionalTensorRef())",
+)
+_SCALAR_VIEW: Final = _Conversion(
+    CONST_OPTIONAL_SCALAR, "({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())"
+)
+
+
 def _if_has_value(then: str) -> str:
     return "{0}.has_value() ? ::std::make_optional(" + then + ") : ::std::nullopt"
 
@@ -94,23 +103,14 @@ def _same(*sources: CType) -> tuple[_Conversion, ...]:
     return tuple(_Conversion(source, "{0}") for source in sources)
 
 
+def _then(first: _Conversion, template: str) -> _Conversion:
+    return _Conversion(first.source, template.replace("{0}", first.template))
+
+
 _CONVERSIONS: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
     {
-        MUTABLE_TENSOR: (_Conversion(CONST_TENSOR, "const_cast<Tensor&>({0})"),),
-        OPTIONAL_TENSOR_REF: (
-            *_same(OPTIONAL_TENSOR),
-            _Conversion(
-                CONST_OPTIONAL_TENSOR,
-                "(({0}.has_value() && (*{0}).defined()) ? at::OptionalTensorRef(*{0}) : at::OptionalTensorRef())",
-            ),
-        ),
-        OPTIONAL_SCALAR_REF: (
-            *_same(OPTIONAL_SCALAR),
-            _Conversion(
-                CONST_OPTIONAL_SCALAR,
-                "({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())",
-            ),
-        ),
+        OPTIONAL_TENSOR_REF: (*_same(OPTIONAL_TENSOR), _TENSOR_VIEW),
+        OPTIONAL_SCALAR_REF: (*_same(OPTIONAL_SCALAR), _SCALAR_VIEW),
         I_OPT_TENSOR_LIST_REF: (_Conversion(OPTIONAL_TENSOR_LIST, "at::IOptTensorListRef({0})"),),
         _OPMATH_T: (
             _Conversion(CONST_SCALAR, "({0}).to<opmath_t>()"),
@@ -148,11 +148,17 @@ _COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
         LONG_VECTOR: (_Conversion(INT_ARRAY_REF, "{0}.vec()"),),
         SYM_INT_VECTOR: (_Conversion(SYM_INT_ARRAY_REF, "{0}.vec()"),),
         _OPTIONAL_LONG_VECTOR: (_Conversion(OPTIONAL_INT_ARRAY_REF, _if_has_value("{0}->vec()")),),
-        OPTIONAL_SCALAR: (_Conversion(OPTIONAL_SCALAR_REF, _if_has_value("{0}")),),
-        OPTIONAL_TENSOR: (_Conversion(OPTIONAL_TENSOR_REF, _if_has_value("{0}")),),
+        OPTIONAL_SCALAR: (
+            _Conversion(OPTIONAL_SCALAR_REF, _if_has_value("{0}")),
+            _then(_SCALAR_VIEW, _if_has_value("{0}")),
+        ),
+        OPTIONAL_TENSOR: (
+            _Conversion(OPTIONAL_TENSOR_REF, _if_has_value("{0}")),
+            _then(_TENSOR_VIEW, _if_has_value("{0}")),
+        ),
     }
 )
-"""The same for conversions that copy; their sources may be converted first, without a copy."""
+"""The same for conversions that copy."""
 
 _OPTIONS: Final = (
     (
@@ -168,48 +174,43 @@ _OPTIONS: Final = (
 """The four tensor options: name, type, how to get it from a TensorOptions, and from an out tensor."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Solver:
     """Finds expressions for goals from known ones."""
 
-    known: dict[Fact, str]
+    known: Mapping[Fact, str]
     allow_copies: bool
-    failed: set[Fact] = field(default_factory=set)
 
     def solve(self, name: ArgName, ctype: CType) -> str | None:
         """An expression of type `ctype` for the argument `name`, or None if there is no way."""
-        fact = (name, ctype)
-        found = self.known.get(fact)
+        found = self.known.get((name, ctype))
         if found is None:
-            found = self._convert(name, ctype)
-        return found
-
-    def _convert(self, name: ArgName, ctype: CType) -> str | None:
-        for conversion in _CONVERSIONS.get(ctype, ()):
-            source = self.known.get((name, conversion.source))
-            if source is not None:
-                return conversion.template.format(source)
-        found = self._from_tensor_options(name, ctype)
+            found = self._convert(name, ctype, _CONVERSIONS)
+        if found is None:
+            found = self._from_tensor_options(name, ctype)
         if found is None and isinstance(ctype, ConstRefCType | MutRefCType):
             found = self._refer(name, ctype)
         if found is None and self.allow_copies:
-            found = self._copy(name, ctype)
+            found = self._convert(name, ctype, _COPIES)
         return found
 
-    def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
-        """A reference to a value, or a const one to what a mutable one refers to."""
-        if isinstance(ctype, ConstRefCType):
-            found = self.known.get((name, MutRefCType(ctype.elem)))
-            if found is not None:
-                return found
-        return self.solve(name, ctype.elem)
-
-    def _copy(self, name: ArgName, ctype: CType) -> str | None:
-        for conversion in _COPIES.get(ctype, ()):
+    def _convert(self, name: ArgName, ctype: CType, conversions: Mapping[CType, tuple[_Conversion, ...]]) -> str | None:
+        for conversion in conversions.get(ctype, ()):
             source = self.known.get((name, conversion.source))
             if source is not None:
                 return conversion.template.format(source)
         return None
+
+    def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
+        """A reference to a value, or one kind of reference from the other."""
+        if isinstance(ctype, ConstRefCType):
+            mutable = self.known.get((name, MutRefCType(ctype.elem)))
+            return self.solve(name, ctype.elem) if mutable is None else mutable
+        found = self.solve(name, ctype.elem)
+        if found is None and ctype == MUTABLE_TENSOR:
+            const = self.known.get((name, CONST_TENSOR))
+            return None if const is None else f"const_cast<Tensor&>({const})"
+        return found
 
     def _from_tensor_options(self, name: ArgName, ctype: CType) -> str | None:
         """Tensor options taken apart, put together, or asked of an out tensor."""
@@ -222,19 +223,19 @@ class _Solver:
                 whole = self._options()
                 if whole is not None:
                     return of_options.format(whole)
-                out = self.known.get(("out", CONST_TENSOR))
+                out = self.solve("out", CONST_TENSOR)
                 return None if out is None else of_out.format(out)
         return None
+
+    def _assemble_options(self) -> str | None:
+        parts = [self.known.get((name, ctype)) for name, ctype, _, _ in _OPTIONS]
+        if None in parts:
+            return None
+        return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)
 
     def _options(self) -> str | None:
         known = self.known
         return known.get(("options", ConstRefCType(TENSOR_OPTIONS))) or known.get(("options", TENSOR_OPTIONS))
-
-    def _assemble_options(self) -> str | None:
-        parts = [self.solve(name, ctype) for name, ctype, _, _ in _OPTIONS]
-        if None in parts:
-            return None
-        return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)
 
     def _memory_format(self) -> str | None:
         """The memory format, if it is given beside tensor options: they may not contradict it."""
