@@ -1,0 +1,96 @@
+"""Turns groups with structured kernels into the classes of their meta functions.
+
+`NativeMetaFunctions.h` declares them, or one header an operator does, `ops/add_meta.h`.  A meta
+function says what shape results have; if it computes something that the kernels need as well, it
+returns that in an object that can only be filled in completely, each value once.
+
+    struct TORCH_API structured_add_Tensor : public TensorIteratorBase {
+      void meta(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha);
+    };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from opgen.api import structured
+from opgen.api.types import Binding, render_defns
+from opgen.dest.includes import by_root_name, ops_include
+from opgen.model import NativeFunctionsGroup
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_DEFAULT_PARENT: Final = "at::impl::MetaBase"
+
+
+def emit_meta_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `NativeMetaFunctions.h` and the `ops/…_meta.h`."""
+    includes: list[str] = []
+    declarations: list[str] = []
+    if options.per_operator_headers:
+        yield from _emit_per_operator(program, templates)
+        # All operators, whether they have such a header or not, as torch's build has always been given.
+        root_names = sorted({g.root_name for g in program.grouped})
+        includes = [ops_include(root_name, "_meta") for root_name in root_names]
+    else:
+        declarations = [render_meta_class(program, group) for group in program.structured_groups]
+    env = {"NativeMetaFunctions_includes": includes, "NativeMetaFunctions_declarations": declarations}
+    yield OutputFile("NativeMetaFunctions.h", templates.render("NativeMetaFunctions.h", env))
+
+
+def _emit_per_operator(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+    for root_name, groups in by_root_name(program.structured_groups).items():
+        declared = [render_meta_class(program, group) for group in groups]
+        text = templates.render("NativeMetaFunction.h", {"meta_function_declarations": declared})
+        yield OutputFile(f"ops/{root_name}_meta.h", text, group="ops_")
+
+
+def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
+    """The class that the classes of the group's structured kernels derive from."""
+    signatures = program.group_signatures(group)
+    parent = group.out.structured_inherits or _DEFAULT_PARENT
+    returns, before = "void", ""
+    if group.out.precomputed is not None:
+        values = [structured.argument(a) for a in group.out.precomputed.added_and_replacing()]
+        returns, before = "meta_return_ty", _render_precomputed(values)
+    return (
+        f"struct TORCH_API structured_{signatures.meta_name} : public {parent} {{\n"
+        f"{before}"
+        f"  {returns} meta({render_defns(signatures.meta_arguments)});\n"
+        "};"
+    )
+
+
+def _render_precomputed(values: Sequence[Binding]) -> str:
+    """A class template for the values, whose parameters say which of them are set, and `meta_return_ty`."""
+    parameters = ", ".join([f"bool {value.name.upper()} = false" for value in values])
+    setters = "\n".join([_render_setter(values, at) for at in range(len(values))])
+    members = "".join([f"    {value.defn()};\n" for value in values])
+    all_set = ", ".join(["true"] * len(values))
+    return (
+        f"  template <{parameters}>\n"
+        "  struct TORCH_API precompute_out {\n"
+        f"{setters}\n"
+        f"{members}"
+        "  };\n"
+        f"  using meta_return_ty = precompute_out<{all_set}>;\n"
+    )
+
+
+def _render_setter(values: Sequence[Binding], at: int) -> str:
+    """The function that sets one of the values, which makes the object one of another type."""
+    value = values[at]
+    flags = ", ".join(["true" if other is value else other.name.upper() for other in values])
+    copies = "".join(
+        [f"      ret.{other.name} = {'value' if other is value else f'this->{other.name}'};\n" for other in values]
+    )
+    return (
+        f"    precompute_out<{flags}> set_{value.name}({value.type} value) {{\n"
+        f'      static_assert({value.name.upper()} == false, "{value.name} already set");\n'
+        f"      precompute_out<{flags}> ret;\n"
+        f"{copies}"
+        "      return ret;\n"
+        "    }\n"
+    )

@@ -1,0 +1,132 @@
+"""Turns the kernels that operators name into their C++ declarations, in the kernels' namespaces.
+
+`NativeFunctions.h` has all of them, or one header an operator has its own, `ops/add_native.h`.  A
+structured kernel is declared as a class whose `impl` its author writes; any other as a function.
+
+    struct TORCH_API structured_ufunc_add_CPU : public at::meta::structured_add_Tensor {
+      void impl(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha, const at::Tensor & out);
+    };
+    TORCH_API at::Tensor add_sparse(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha=1);
+
+A kernel that serves several operators or keys is declared once a header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from opgen.api.types import render_defns
+from opgen.dest.includes import by_root_name, ops_include
+from opgen.model import (
+    DEFAULT_KERNEL_NAMESPACE,
+    BackendIndex,
+    BackendMetadata,
+    DispatchKey,
+    NativeFunction,
+    NativeFunctionsGroup,
+    OperatorName,
+    is_xpu_dispatch_key,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_Group: TypeAlias = NativeFunction | NativeFunctionsGroup
+
+
+def emit_native_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `NativeFunctions.h` and the `ops/…_native.h`."""
+    kernels = _Kernels(program.backend_indices.values())
+    if options.per_operator_headers:
+        operators = by_root_name(program.grouped)
+        for root_name, groups in operators.items():
+            yield _emit_operator(program, kernels, templates, root_name, groups)
+        includes = [ops_include(root_name, "_native") for root_name in sorted(operators)]
+        declarations: list[str] = []
+    else:
+        includes = ["#include <ATen/NativeMetaFunctions.h>"]
+        declarations = _render_namespaces(program, kernels, program.grouped)
+    env = {"NativeFunctions_includes": includes, "NativeFunctions_declarations": declarations}
+    yield OutputFile("NativeFunctions.h", templates.render("NativeFunctions.h", env))
+
+
+def _emit_operator(
+    program: Program, kernels: _Kernels, templates: TemplateSet, root_name: str, groups: Iterable[_Group]
+) -> OutputFile:
+    has_meta = any(isinstance(g, NativeFunctionsGroup) and g.structured for g in groups)
+    env = {
+        "extra_includes": ops_include(root_name, "_meta") if has_meta else "",
+        "native_function_declarations": _render_namespaces(program, kernels, groups),
+    }
+    return OutputFile(f"ops/{root_name}_native.h", templates.render("NativeFunction.h", env), group="ops_")
+
+
+def _render_namespaces(program: Program, kernels: _Kernels, groups: Iterable[_Group]) -> list[str]:
+    """A block for each namespace that has kernels of these operators; an empty one if none has."""
+    blocks: dict[str, dict[str, None]] = {}
+    for group in groups:
+        for kernel, declaration in _declarations(program, kernels, group):
+            blocks.setdefault(kernel.cpp_namespace, {})[declaration] = None
+    if not blocks:
+        blocks[DEFAULT_KERNEL_NAMESPACE] = {}
+    return [_render_namespace(name, declarations) for name, declarations in blocks.items()]
+
+
+def _render_namespace(name: str, declarations: Iterable[str]) -> str:
+    parts = name.split("::")
+    opened = "".join([f"namespace {part} {{\n" for part in parts])
+    closed = "".join([f"}} // namespace {part}\n" for part in reversed(parts)])
+    return opened + "".join([f"{declaration}\n" for declaration in declarations]) + closed
+
+
+def _declarations(program: Program, kernels: _Kernels, group: _Group) -> Iterator[tuple[BackendMetadata, str]]:
+    """The kernels of a function or group, key by key, and how each of them is declared."""
+    if isinstance(group, NativeFunction):
+        for index, kernel in kernels.of(group):
+            yield kernel, _render_function(program, index, kernel, group)
+        return
+    found = [(index, kernel, function) for function in group.functions() for index, kernel in kernels.of(function)]
+    for index, kernel, function in sorted(found, key=lambda item: kernels.position(item[0])):
+        if kernel.structured:
+            yield kernel, render_structured_class(program, index, kernel, group)
+        else:
+            yield kernel, _render_function(program, index, kernel, function)
+
+
+def _render_function(program: Program, index: BackendIndex, kernel: BackendMetadata, function: NativeFunction) -> str:
+    return f"TORCH_API {program.signatures(function).kernel(index).decl(kernel.kernel)};"
+
+
+def render_structured_class(
+    program: Program, index: BackendIndex, kernel: BackendMetadata, group: NativeFunctionsGroup
+) -> str:
+    """The class of a structured kernel."""
+    signatures = program.group_signatures(group)
+    # XPU kernels are in a library of their own, whose classes others derive from.
+    export = "TORCH_XPU_API" if is_xpu_dispatch_key(index.dispatch_key) else "TORCH_API"
+    return (
+        f"struct {export} structured_{kernel.kernel} : public at::meta::structured_{signatures.meta_name} {{\n"
+        f"  void impl({render_defns(signatures.impl_arguments)});\n"
+        "};"
+    )
+
+
+class _Kernels:
+    """The kernels of each operator, under the keys in their order."""
+
+    def __init__(self, indices: Iterable[BackendIndex]) -> None:
+        self._of: dict[OperatorName, list[tuple[BackendIndex, BackendMetadata]]] = {}
+        self._positions: dict[DispatchKey, int] = {}
+        for index in indices:
+            self._positions[index.dispatch_key] = len(self._positions)
+            for name, kernel in index.index.items():
+                self._of.setdefault(name, []).append((index, kernel))
+
+    def of(self, function: NativeFunction) -> Sequence[tuple[BackendIndex, BackendMetadata]]:
+        """The kernels of one operator."""
+        return self._of.get(function.func.name, ())
+
+    def position(self, index: BackendIndex) -> int:
+        """Where the index's key stands among the keys."""
+        return self._positions[index.dispatch_key]
