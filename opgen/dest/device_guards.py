@@ -1,0 +1,83 @@
+"""An operator → the statements with which its kernels' wrappers make sure of the device.
+
+There are two kinds.  A *device check* refuses tensors that are on different devices.  A *device
+guard* makes the device of the tensors the current one while the kernel runs.  Which backends need
+them is said by `BackendIndex.device_guard`, which operators do by their entries.
+
+    std::optional<Device> common_device = std::nullopt;
+    c10::impl::check_and_update_common_device(common_device, self, "wrapper_CUDA_add_Tensor", "self");
+    const OptionalDeviceGuard device_guard(device_of(self));
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.model import Argument, BackendIndex, DeviceCheckType, DispatchKey, NativeFunction, is_cuda_dispatch_key
+
+
+def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) -> list[str]:
+    """Statements that refuse tensors on different devices, in the wrapper called `wrapper`.
+
+    Keyword-only arguments may be anywhere.
+    """
+    if not index.device_guard or function.device_check is DeviceCheckType.NoCheck:
+        return []
+    arguments = function.func.arguments
+    return [
+        "std::optional<Device> common_device = std::nullopt;",
+        "(void)common_device; // unused if there are no tensors",
+        *(
+            f'c10::impl::check_and_update_common_device(common_device, {a.name}, "{wrapper}", "{a.name}");'
+            for a in (*arguments.out, *arguments.flat_positional)
+            if a.type.is_tensor_like()
+        ),
+    ]
+
+
+def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
+    """Statements that make the device that the kernel works on the current one."""
+    if not index.device_guard or not function.device_guard:
+        return []
+    if function.func.arguments.tensor_options is not None:
+        guard = "const DeviceGuard device_guard(device_or_default(device));"
+        # A factory may be the first that is heard of CUDA, no tensor having made sure of it.
+        lazily = "globalContext().lazyInitDevice(c10::DeviceType::CUDA);"
+        return [lazily, guard] if is_cuda_dispatch_key(index.dispatch_key) else [guard]
+    tensor = next((a.name for a in _decisive(function) if a.type.is_tensor_like()), None)
+    return [] if tensor is None else [f"const OptionalDeviceGuard device_guard(device_of({tensor}));"]
+
+
+def _decisive(function: NativeFunction) -> Iterator[Argument]:
+    """The arguments that may say which device to work on, the most trusted first."""
+    arguments = function.func.arguments
+    if arguments.self_arg is not None:
+        yield arguments.self_arg.argument
+    yield from arguments.out
+    yield from arguments.flat_positional
+
+
+def kernel_guard_class(key: DispatchKey) -> str | None:
+    """The class of the guard that a structured kernel holds while it allocates and runs.
+
+    None where there is one device only.  A key that nobody thought of is guarded.
+    """
+    if key in (DispatchKey.CPU, DispatchKey.Meta):
+        return None
+    return "c10::cuda::OptionalCUDAGuard" if key is DispatchKey.CUDA else "c10::OptionalDeviceGuard"
+
+
+def enter_device(key: DispatchKey) -> tuple[str, ...]:
+    """Statements that make the device of the first output the current one, further outputs being on it too."""
+    # MTIA's kernels hold a guard that is never set: torch's generator leaves it out, so we must.
+    if key is DispatchKey.MTIA or kernel_guard_class(key) is None:
+        return ()
+    return (
+        "auto current_device = guard_.current_device();",
+        "if (C10_UNLIKELY(current_device.has_value())) {",
+        "  TORCH_INTERNAL_ASSERT(*current_device == options.device(),",
+        """    "structured kernels don't support multi-device outputs");""",
+        "} else {",
+        "  guard_.reset_device(options.device());",
+        "}",
+    )

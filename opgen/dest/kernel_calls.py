@@ -1,0 +1,82 @@
+"""Operators → C++ functions that wrap kernels, and the calls that lead to them; each derived once.
+
+A `Wrapper` is the function that is registered for an operator under a key.  Beside it there is the
+public function of the key's namespace, which users may call past the dispatcher.  What is said in
+the two depends on the key only by the wrapper's name, so `KernelCalls` remembers the rest.
+
+    at::Tensor add(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha) {
+      return wrapper_CPU_add_Tensor(self, other, alpha);
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.native import NativeSignature
+from opgen.api.translate import translate
+from opgen.api.types import Binding, Expr, NamedCType
+from opgen.model import NativeFunction
+from opgen.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """The C++ function that is registered for an operator under a key."""
+
+    function: NativeFunction
+    name: str
+    signature: DispatcherSignature | NativeSignature
+    definition: str
+    """Its C++, with the class around the structured kernel if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCalls:
+    """Remembers what calls of kernels and wrappers look like, for all keys."""
+
+    program: Program
+    _kernel_arguments: dict[tuple[NativeFunction, bool], str] = field(default_factory=dict, repr=False)
+    _public: dict[tuple[NativeFunction, bool, bool], tuple[tuple[str, str], ...]] = field(
+        default_factory=dict, repr=False
+    )
+
+    def kernel_arguments(self, function: NativeFunction, *, symint: bool) -> str:
+        """The arguments of a call of the kernel, in a function that takes what the dispatcher's takes."""
+        found = self._kernel_arguments.get((function, symint))
+        if found is None:
+            signatures = self.program.signatures(function)
+            kernel = signatures.native_symint if symint else signatures.native
+            found = call_arguments(signatures.dispatcher.arguments, kernel.arguments)
+            self._kernel_arguments[function, symint] = found
+        return found
+
+    def public_definitions(self, wrapper: Wrapper) -> str:
+        """The public functions that call `wrapper`, one for each C++ signature of the operator."""
+        return "\n".join(
+            [f"{head} {{\n  return {wrapper.name}({arguments});\n}}" for head, arguments in self._public_calls(wrapper)]
+        )
+
+    def _public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
+        """The head of each public function, and the arguments with which it calls the wrapper."""
+        signature = wrapper.signature
+        known = (wrapper.function, signature.symint, isinstance(signature, DispatcherSignature))
+        found = self._public.get(known)
+        if found is None:
+            public = self.program.signatures(wrapper.function).cpp_backend.signatures()
+            found = self._public[known] = tuple(
+                (each.defn(), call_arguments(each.arguments, signature.arguments)) for each in public
+            )
+        return found
+
+
+def call_arguments(at_hand: Iterable[Expr | Binding], wanted: Sequence[NamedCType | Binding]) -> str:
+    """The arguments of a call that takes `wanted`, made from what is at hand."""
+    return ", ".join([expr.expr for expr in translate(at_hand, wanted)])
+
+
+def block(lines: Iterable[str], indent: str = "  ") -> str:
+    """The lines, each indented and ended."""
+    return "".join([f"{indent}{line}\n" for line in lines])

@@ -1,0 +1,122 @@
+"""Dispatch keys → `Register<Key>_N.cpp`: wrappers of all kernels, their registrations, their functions.
+
+For each group of operators that a key has kernels for there is a stretch with three parts: the
+wrappers, in an anonymous namespace; their registration with the dispatcher; and functions in the
+key's namespace, which call the wrappers straight away.  Operators that are not selected are not
+registered, the rest stays.
+
+    at::Tensor wrapper_CPU__view_as_real(const at::Tensor & self) { return at::native::view_as_real(self); }
+    TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl("view_as_real", TORCH_FN(wrapper_CPU__view_as_real)); }
+    namespace cpu { at::Tensor view_as_real(const at::Tensor & self) { … } }
+
+What the wrappers do is in `register_unstructured` and `register_structured`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.dispatch_key_files import dependency_group
+from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
+from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
+from opgen.dest.register_structured import wrap_structured
+from opgen.dest.register_unstructured import wrap_kernel, wrap_meta_inplace
+from opgen.dest.served_forms import Served, Service, index_for, served_by
+from opgen.model import DispatchKey, NativeFunction
+from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_TEMPLATE: Final = "RegisterDispatchKey.cpp"
+_DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
+_CPU_SHARDS: Final = 4
+"""The CPU's registrations take so long to compile that they are split; a build for CUDA can't be."""
+
+
+def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields the registrations of each dispatch key."""
+    calls = KernelCalls(program)
+    for key in options.dispatch_keys:
+        yield from emit_registrations(calls, key, options, templates)
+
+
+def emit_registrations(
+    calls: KernelCalls, key: DispatchKey, options: Options, templates: TemplateSet
+) -> Iterator[OutputFile]:
+    """Yields the registrations of one dispatch key."""
+    served = tuple(served_by(calls.program, index_for(calls.program, key)))
+
+    def render(each: Served) -> Mapping[str, list[str]]:
+        env = definitions_env(each, calls, options)
+        return {"dispatch_definitions": [templates.render(_DEFINITIONS_TEMPLATE, env)]}
+
+    yield from emit_sharded(
+        templates,
+        _TEMPLATE,
+        _file_env(key, served, options),
+        served,
+        key=lambda each: each.first.root_name,
+        item_env=render,
+        shards=_CPU_SHARDS if key is DispatchKey.CPU else 1,
+        sharded_keys={"dispatch_definitions"},
+        path=f"Register{key}.cpp",
+        group=dependency_group(key, options),
+    )
+
+
+def _file_env(key: DispatchKey, served: tuple[Served, ...], options: Options) -> Mapping[str, object]:
+    """What all shards of a key begin with; with nothing to register, nothing special is needed."""
+    helpers_for = key if served else DispatchKey.Undefined
+    if key is DispatchKey.CompositeImplicitAutogradNestedTensor:
+        helpers_for = key
+    return {
+        "extra_cuda_headers": device_includes(key, options),
+        "external_backend_headers": "",
+        "dispatch_headers": helper_includes(helpers_for, options),
+        "ops_headers": operator_includes(key, served, options),
+        "dispatch_helpers": helper_functions(helpers_for),
+        "dispatch_definitions": [],
+    }
+
+
+def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Mapping[str, object]:
+    """The definitions and registrations for what a key has for one group, by places in the template."""
+    wrappers = [wrap(calls, served, form, service) for form, service in served.forms]
+    return {
+        "ns_prologue": "namespace at {",
+        "ns_epilogue": "} // namespace at",
+        "dispatch_namespace": served.index.dispatch_key.lower(),
+        "dispatch_anonymous_definitions": "\n".join([wrapper.definition for wrapper in wrappers]),
+        "static_init_dispatch_registrations": render_registrations(served, wrappers, calls.program, options),
+        "deferred_dispatch_registrations": "",
+        "dispatch_namespaced_definitions": "\n".join([calls.public_definitions(wrapper) for wrapper in wrappers]),
+    }
+
+
+def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:
+    """The wrapper of one form of a group."""
+    if service is Service.STRUCTURED and served.group is not None:
+        return wrap_structured(calls, served.group, form, served.index)
+    wrap_form = wrap_meta_inplace if service is Service.META_INPLACE else wrap_kernel
+    return wrap_form(calls, form, served.index)
+
+
+def render_registrations(served: Served, wrappers: Iterable[Wrapper], program: Program, options: Options) -> str:
+    """Tells the dispatcher of the wrappers, those of selected operators; empty if there are none."""
+    if options.skip_dispatcher_op_registration:
+        return ""
+    registrations = [
+        f"m.impl({string_literal(str(wrapper.function.func.name))}, TORCH_FN({wrapper.name}));"
+        for wrapper in wrappers
+        if _is_registered(wrapper.function, program)
+    ]
+    if not registrations:
+        return ""
+    head = f"TORCH_LIBRARY_IMPL({served.first.namespace}, {served.index.dispatch_key}, m)"
+    return f"{head} {{\n{block(registrations)}}}"
+
+
+def _is_registered(function: NativeFunction, program: Program) -> bool:
+    return not function.manual_kernel_registration and program.selector.is_native_function_selected(function)

@@ -1,0 +1,180 @@
+"""A dispatch key → what stands at the head of its registrations: includes, and functions that allocate.
+
+The functions are those that the classes around structured kernels call, see `register_structured`:
+
+    create_out          allocates a result, as the key's backend does
+    resize_out          makes an out argument as large as the result will be
+    check_inplace       refuses a `self` that can't hold the result
+    maybe_create_proxy  allocates memory to stand in for an output that is strided otherwise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from opgen.dest.dispatch_key_files import functions_keys, ops_header
+from opgen.dest.includes import ops_include
+from opgen.dest.served_forms import Served
+from opgen.model import STRUCTURED_DISPATCH_KEYS, DispatchKey, is_cuda_dispatch_key
+from opgen.program import Options
+
+_CUDA_INCLUDES: Final = (
+    "#include <c10/cuda/CUDAGuard.h>",
+    "#include <ATen/cuda/ATenCUDAGeneral.h>",
+    "#include <ATen/cuda/CUDADevice.h>",
+    "#include <ATen/cuda/CUDAContext.h>",
+)
+_ALLOCATE_THROUGH_DISPATCHER: Final = frozenset(
+    {
+        DispatchKey.CompositeExplicitAutogradNonFunctional,
+        DispatchKey.QuantizedCPU,
+        DispatchKey.QuantizedCUDA,
+    }
+)
+"""Keys whose results are allocated by `at::empty`; of other keys, only those of devices have results."""
+
+_RESIZE_OUT: Final = """
+void resize_out(const Tensor &out, IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {
+  TORCH_CHECK(options.dtype() == out.dtype(),
+      "Expected out tensor to have dtype ", options.dtype(), ", but got ", out.dtype(), " instead");
+  TORCH_CHECK(options.device() == out.device(),
+      "Expected out tensor to have device ", options.device(), ", but got ", out.device(), " instead");
+  const bool resized = at::native::resize_output(out, sizes);
+  // Memory that was large enough keeps the strides that its owner gave it.
+  if (resized) {
+    if (!strides.empty()) {
+      TORCH_INTERNAL_ASSERT(!options.memory_format_opt().has_value());
+      out.as_strided_(sizes, strides);
+    } else if (options.memory_format_opt().has_value()) {
+      out.unsafeGetTensorImpl()->empty_tensor_restride(*options.memory_format_opt());
+    }
+  }
+}"""
+
+_CHECK_INPLACE: Final = """
+void check_inplace(const Tensor &self, IntArrayRef sizes, const TensorOptions &options) {
+  TORCH_CHECK(options.dtype() == self.dtype(),
+      "Bad in-place call: ",
+      "input tensor dtype ", self.dtype(), " and output tensor dtype ", options.dtype(), " should match");
+  TORCH_CHECK(options.device() == self.device(),
+      "Bad in-place call: ",
+      "input tensor device ", self.device(), " and output tensor device ", options.device(), " should match");
+  TORCH_CHECK(sizes == self.sizes(),
+      "Bad in-place call: ",
+      "input tensor size ", self.sizes(), " and output tensor size ", sizes, " should match");
+}"""
+
+
+def helper_functions(key: DispatchKey) -> list[str]:
+    """The functions that the registrations of `key` may call."""
+    if key is DispatchKey.CompositeImplicitAutogradNestedTensor:
+        return []
+    functions = [_create_out(key)]
+    if key is not DispatchKey.CompositeExplicitAutogradNonFunctional:
+        functions.append(_RESIZE_OUT)
+    functions += [_CHECK_INPLACE, _maybe_create_proxy(key)]
+    return [
+        'C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED("-Wunused-function")',
+        *filter(None, functions),
+        "C10_DIAGNOSTIC_POP()",
+    ]
+
+
+def _create_out(key: DispatchKey) -> str:
+    empty = _allocator(key, "empty")
+    if not empty:
+        return ""
+    # The meta function may say any device; what is allocated for it is on none.
+    options = "options.device(at::kMeta)" if key is DispatchKey.Meta else "options"
+    return f"""
+Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {{
+  if (strides.empty()) {{
+    return {empty}(sizes, {options});
+  }} else {{
+    return {_allocator(key, "empty_strided")}(sizes, strides, {options});
+  }}
+}}"""
+
+
+def _maybe_create_proxy(key: DispatchKey) -> str:
+    empty_strided = _allocator(key, "empty_strided")
+    if not empty_strided:
+        return ""
+    return f"""
+std::optional<Tensor> maybe_create_proxy(
+    const Tensor &out, IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {{
+  if (out.strides() != strides) {{
+    return {empty_strided}(sizes, strides, options);
+  }}
+  return std::nullopt;
+}}"""
+
+
+def _allocator(key: DispatchKey, name: str) -> str:
+    """The function that allocates for `key` what `at::name` would; empty if there is none."""
+    if _has_allocator(key):
+        return f"at::detail::{name}_{key.lower()}"
+    return f"at::{name}" if key in _ALLOCATE_THROUGH_DISPATCHER else ""
+
+
+def _has_allocator(key: DispatchKey) -> bool:
+    """Whether the key's backend has functions of its own that allocate."""
+    return key in STRUCTURED_DISPATCH_KEYS or key is DispatchKey.Meta
+
+
+# ----------------------------------------------------------------------------------- includes
+
+
+def device_includes(key: DispatchKey, options: Options) -> list[str]:
+    """The headers of CUDA, or of HIP under ROCm, for kernels that run there."""
+    if not is_cuda_dispatch_key(key):
+        return []
+    return [_for_rocm(line) if options.rocm else line for line in _CUDA_INCLUDES]
+
+
+def helper_includes(key: DispatchKey, options: Options) -> list[str]:
+    """The headers that the helper functions of `key` need."""
+    each = options.per_operator_headers
+    includes = [ops_include("as_strided", "_native") if each else "#include <ATen/NativeFunctions.h>"]
+    if _has_allocator(key):
+        includes.append(_allocator_include(key, options))
+    elif each:
+        includes += map(ops_include, ("empty", "empty_strided", "_copy_from_and_resize", "_copy_from"))
+    else:
+        includes.append("#include <ATen/Functions.h>")
+    return [*includes, "#include <c10/macros/Macros.h>"]
+
+
+def _allocator_include(key: DispatchKey, options: Options) -> str:
+    if key in (DispatchKey.CPU, DispatchKey.Meta):
+        return "#include <ATen/EmptyTensor.h>"
+    folder = "native/mtia" if key is DispatchKey.MTIA else key.lower()
+    include = f"#include <ATen/{folder}/EmptyTensor.h>"
+    return _for_rocm(include) if options.rocm and key is DispatchKey.CUDA else include
+
+
+def _for_rocm(include: str) -> str:
+    """The name that the header has once CUDA sources are translated to HIP."""
+    return include.replace("cuda", "hip").replace("CUDA", "HIP")
+
+
+def operator_includes(key: DispatchKey, served: Iterable[Served], options: Options) -> list[str]:
+    """The headers that declare the kernels of `key`, and the functions that are made of them."""
+    has_functions = key in functions_keys(options)
+    # A default kernel of this key calls the operator's out form.
+    calls_operators = key is DispatchKey.CompositeExplicitAutogradNonFunctional
+    if not options.per_operator_headers:
+        return [
+            "#include <ATen/NativeFunctions.h>",
+            *(["#include <ATen/Functions.h>"] if calls_operators else []),
+            *([f"#include <ATen/{key}Functions.h>"] if has_functions else []),
+        ]
+    includes: set[str] = set()
+    for name in {each.first.root_name for each in served if each.has_kernel}:
+        includes.add(ops_include(name, "_native"))
+        if calls_operators:
+            includes.add(ops_include(name))
+        if has_functions:
+            includes.add(f"#include <ATen/{ops_header(name, key)}>")
+    return sorted(includes)

@@ -1,0 +1,208 @@
+"""A group with a structured kernel → for each form a class that allocates its outputs, and a wrapper.
+
+The author writes a meta function, which tells the outputs' sizes through `set_output…`, and an
+impl, which computes into outputs that are there.  The class made here derives from the author's and
+says what `set_output…` does for one form: allocate the results, resize the out arguments, or check
+that `self` is as it should be.  If the memory that the caller gives is strided otherwise than the
+kernel wants it, a proxy stands in for it and is copied back.  The wrapper calls the one after the
+other:
+
+    structured_add_out_functional op;
+    op.meta(self, other, alpha);
+    op.impl(self, other, alpha, op.outputs_[0]);
+    return std::move(op.outputs_[0]);
+
+Under Meta there is no impl; under CompositeExplicitAutogradNonFunctional the operator's out form
+is called in its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCType
+from opgen.dest.device_guards import device_check, enter_device, kernel_guard_class
+from opgen.dest.kernel_calls import KernelCalls, Wrapper, block, call_arguments
+from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """The class made for one form of a group under one key."""
+
+    name: str
+    parent: str
+    """The author's class."""
+    key: DispatchKey
+    kind: SchemaKind
+    outputs: int
+    delegates: bool
+    """Whether the author's class wants to know of outputs too."""
+
+
+def wrap_structured(
+    calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
+) -> Wrapper:
+    """The class and the wrapper for one form of a group, under the key of `index`."""
+    signature = calls.program.signatures(function).kernel(index).with_prefix(f"wrapper_{index.dispatch_key}_")
+    name = signature.name()
+    made = _class_of(calls, group, function, index)
+    statements = [
+        *device_check(function, index, name),
+        f"{made.name} op{_constructor_arguments(function)};",
+        *_calls(calls, group, function, index),
+        *_results(function, made.outputs),
+    ]
+    definition = f"{render_class(made)}\n{signature.defn(name)} {{\n{block(statements)}}}"
+    return Wrapper(function, name, signature, definition)
+
+
+def _class_of(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex) -> _Class:
+    """What sets this form's class apart from others."""
+    key, kind = index.dispatch_key, function.func.kind()
+    kernel = index.get_kernel(group)
+    if kernel is None:
+        meta = f"structured_{calls.program.group_signatures(group).meta_name}"
+        parent = f"at::meta::{meta}"
+        name = f"{meta}_{'meta' if key is DispatchKey.Meta else 'default_backend'}_{kind.name}"
+    else:
+        parent = f"{kernel.cpp_namespace}::structured_{kernel.kernel}"
+        name = f"structured_{kernel.kernel}_{kind.name}"
+    delegates = group.out.structured_inherits is not None
+    return _Class(name, parent, key, kind, len(function.func.returns), delegates)
+
+
+# ------------------------------------------------------------------------------------ the class
+
+
+def render_class(made: _Class) -> str:
+    """The class, without what the wrapper does with it."""
+    owns = made.kind is SchemaKind.functional
+    members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {made.outputs}> outputs_;"]
+    if not owns:
+        members.append(f"  std::array<::std::optional<Tensor>, {made.outputs}> proxy_outputs_;")
+    guard = kernel_guard_class(made.key)
+    if guard is not None:
+        members.append(f"  {guard} guard_;")
+    lines = "\n".join(members)
+    return f"""\
+struct {made.name} final : public {made.parent} {{
+{_constructor(made)}\
+{_set_output("set_output_strided", made, may_restride=True)}
+{_set_output("set_output_raw_strided", made, may_restride=False)}
+  const Tensor& maybe_get_output(int64_t output_idx) override {{
+    return {_OWN_OUTPUT if owns else _GIVEN_OUTPUT};
+  }}
+{lines}
+}};"""
+
+
+_OWN_OUTPUT: Final = "outputs_[output_idx]"
+_GIVEN_OUTPUT: Final = (
+    "proxy_outputs_[output_idx].has_value() ? *proxy_outputs_[output_idx] : outputs_[output_idx].get()"
+)
+
+
+def _constructor(made: _Class) -> str:
+    """The constructor, which takes the tensors that the caller gives; none if they are allocated."""
+    if made.kind is SchemaKind.functional:
+        return ""
+    names = ["self"] if made.kind is SchemaKind.inplace else [f"out{at}" for at in range(made.outputs)]
+    parameters = ", ".join([f"Tensor& {name}" for name in names])
+    references = ", ".join([f"std::ref({name})" for name in names])
+    return f"  {made.name}({parameters}) : outputs_{{ {references} }} {{}}\n"
+
+
+def _set_output(method: str, made: _Class, *, may_restride: bool) -> str:
+    """One of the two methods through which the meta function tells of an output.
+
+    If it is not `may_restride`, the kernel copes with any strides and needs no proxy.
+    """
+    statements = [*enter_device(made.key), *_provide_output(made.kind, may_restride)]
+    if made.delegates:
+        # Last, since the author's class may ask for the output that has just been provided.
+        statements.append(f"{made.parent}::set_output_raw_strided(output_idx, sizes, strides, options);")
+    return f"""\
+  void {method}(int64_t output_idx, IntArrayRef sizes, IntArrayRef strides, TensorOptions options) override {{
+{block(statements, "    ")}  }}"""
+
+
+def _provide_output(kind: SchemaKind, may_restride: bool) -> tuple[str, ...]:
+    """Allocates an output, or makes the one that is given ready."""
+    if kind is SchemaKind.functional:
+        return ("outputs_[output_idx] = create_out(sizes, strides, options);",)
+    prepare = "resize_out(out, sizes, strides, options);"
+    if kind is SchemaKind.inplace:
+        prepare = "check_inplace(out, sizes, options);"
+    ready = ("const auto& out = outputs_[output_idx].get();", prepare)
+    if not may_restride:
+        return ready
+    return (
+        *ready,
+        "auto maybe_proxy = maybe_create_proxy(out, sizes, strides, options);",
+        "if (C10_UNLIKELY(maybe_proxy.has_value())) {",
+        "  proxy_outputs_[output_idx] = std::move(maybe_proxy).value();",
+        "}",
+    )
+
+
+# ---------------------------------------------------------------------------------- the wrapper
+
+
+def _constructor_arguments(function: NativeFunction) -> str:
+    """What the class is constructed with, in parentheses; nothing for a functional form."""
+    kind = function.func.kind()
+    if kind is SchemaKind.functional:
+        return ""
+    return "(self)" if kind is SchemaKind.inplace else f"({', '.join(_out_names(function))})"
+
+
+def _calls(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex) -> list[str]:
+    """Calls the meta function, then what computes: the impl, the operator's out form, or nothing."""
+    program, precomputed = calls.program, group.out.precomputed
+    structured, key = program.group_signatures(group), index.dispatch_key
+    parameters = program.signatures(function).kernel(index).arguments
+    at_hand = [Expr(parameter.name, parameter.nctype) for parameter in parameters]
+    meta = f"op.meta({call_arguments(at_hand, structured.meta_arguments)});"
+    statements = [meta]
+    if precomputed is not None:
+        statements = [f"auto precompute = {meta}", "(void)precompute;"]
+        values = precomputed.added_and_replacing()
+        # A value that takes an argument's place hides it, even from an operator that takes the argument.
+        at_hand += [Expr(f"precompute.{b.name}", b.nctype) for b in structured.impl_arguments if b.argument in values]
+    if key is DispatchKey.CompositeExplicitAutogradNonFunctional:
+        out_form = program.signatures(group.out).cpp_backend.most_faithful_signature()
+        at_hand += _outputs(group, function, MUTABLE_TENSOR)
+        statements.append(f"at::{out_form.name()}({call_arguments(at_hand, out_form.arguments)});")
+    elif key is not DispatchKey.Meta:
+        at_hand += _outputs(group, function, CONST_TENSOR)
+        statements.append(f"op.impl({call_arguments(at_hand, structured.impl_arguments)});")
+    return statements
+
+
+def _outputs(group: NativeFunctionsGroup, function: NativeFunction, ctype: CType) -> list[Expr]:
+    """The outputs of the class made for `function`, as the arguments of the out form that they are to be."""
+    proxied = function.func.kind() is SchemaKind.out
+    written = "op.maybe_get_output({})" if proxied else "op.outputs_[{}]"
+    return [Expr(written.format(at), NamedCType(name, ctype)) for at, name in enumerate(_out_names(group.out))]
+
+
+def _out_names(function: NativeFunction) -> list[str]:
+    return [argument.name for argument in function.func.arguments.out]
+
+
+def _results(function: NativeFunction, outputs: int) -> list[str]:
+    """Copies proxies back, and returns."""
+    kind = function.func.kind()
+    if kind is SchemaKind.functional:
+        moved = [f"std::move(op.outputs_[{at}])" for at in range(outputs)]
+        return [f"return {moved[0]};" if outputs == 1 else f"return std::make_tuple({', '.join(moved)});"]
+    copies = [
+        f"if (op.proxy_outputs_[{at}].has_value()) op.outputs_[{at}].get().copy_(*op.proxy_outputs_[{at}]);"
+        for at in range(outputs)
+    ]
+    if kind is SchemaKind.inplace:
+        return [*copies, "return self;"]
+    names = ", ".join(_out_names(function))
+    return [*copies, f"return {names};" if outputs == 1 else f"return std::forward_as_tuple({names});"]

@@ -1,0 +1,114 @@
+"""A group of operators and a dispatch key → the forms that get a kernel under the key, and of what kind.
+
+The author of a kernel names it for one form; code generation makes more of it.  A structured kernel
+serves every form of its group, its meta function alone serves the Meta key, and from the two
+together come functional forms that suit any backend.  Whoever registers kernels, declares their
+C++ functions or includes their headers asks here, so that the three agree.
+
+    abs, abs_, abs.out with "structured: True" and "CPU: abs_out"
+    under CPU   →  all three are STRUCTURED
+    under CompositeExplicitAutogradNonFunctional  →  abs and abs_ are STRUCTURED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from opgen.frozen_map import FrozenMap
+from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
+from opgen.program import Program
+
+
+class Service(Enum):
+    """How a form comes by its kernel."""
+
+    KERNEL = auto()
+    """Its author wrote one."""
+    STRUCTURED = auto()
+    """It is made of the group's structured kernel."""
+    META_INPLACE = auto()
+    """It does nothing: an in-place operator doesn't change what a meta tensor holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a dispatch key has for a group of operators, or for one that is in no group."""
+
+    index: BackendIndex
+    group: NativeFunctionsGroup | None
+    """None for an operator that is in no group."""
+    forms: tuple[tuple[NativeFunction, Service], ...]
+    """At least one."""
+
+    @property
+    def first(self) -> NativeFunction:
+        """One of the forms; all share the root name and the namespace."""
+        return self.forms[0][0]
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether any kernel under the key was written, be it the group's meta function."""
+        return any(service is not Service.META_INPLACE for _, service in self.forms)
+
+
+def served_by(program: Program, index: BackendIndex) -> Iterator[Served]:
+    """What the key of `index` has for each group of the program, groups that it has nothing for left out."""
+    for item in program.grouped:
+        group = item if isinstance(item, NativeFunctionsGroup) else None
+        forms = tuple(served_forms(item, index))
+        if forms:
+            yield Served(index, group, forms)
+
+
+def served_forms(
+    item: NativeFunction | NativeFunctionsGroup, index: BackendIndex
+) -> Iterator[tuple[NativeFunction, Service]]:
+    """The forms that have a kernel under the key of `index`."""
+    if isinstance(item, NativeFunctionsGroup):
+        if _is_structured_under(item, index):
+            yield from _structured_forms(item, index)
+            return
+        forms = tuple(item.functions())
+    else:
+        forms = (item,)
+    for form in forms:
+        if index.has_kernel(form):
+            yield form, Service.KERNEL
+        elif index.dispatch_key is DispatchKey.Meta and _needs_no_meta(form):
+            yield form, Service.META_INPLACE
+
+
+def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Iterator[tuple[NativeFunction, Service]]:
+    """The forms that are made of a structured kernel: all, but that what calls the out form is none of it."""
+    calls_out = index.dispatch_key is DispatchKey.CompositeExplicitAutogradNonFunctional
+    for form in group.functions():
+        if not (calls_out and form is group.out):
+            yield form, Service.STRUCTURED
+
+
+def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bool:
+    """Whether the group's forms are made of structured kernels under the key."""
+    if not group.structured:
+        return False
+    if index.dispatch_key in (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional):
+        return True
+    kernel = index.get_kernel(group)
+    return kernel is not None and kernel.structured
+
+
+def _needs_no_meta(form: NativeFunction) -> bool:
+    """Whether the meta kernel of an operator is to return its `self` as it is.
+
+    A composite kernel serves meta tensors too, and better: it checks its arguments.
+    """
+    func = form.func
+    return func.kind() is SchemaKind.inplace and len(func.returns) == 1 and not form.has_composite_kernel
+
+
+def index_for(program: Program, key: DispatchKey) -> BackendIndex:
+    """The kernels under `key`; an index without any if no operator names the key."""
+    return program.backend_indices.get(key) or BackendIndex(
+        dispatch_key=key, use_out_as_primary=True, device_guard=False, external=False, index=FrozenMap()
+    )
