@@ -8,6 +8,7 @@ What is written is listed in `opgen.dest.table`.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -62,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def entry_point() -> None:
     """Runs the generator as a command."""
+    # A run makes no cycles worth collecting and ends soon: the collector would only take time.
+    gc.disable()
     sys.exit(main())
 
 
