@@ -61,8 +61,9 @@ def _items(program: Program) -> Iterator[Item]:
     groups, view_groups = program.groups, program.view_groups
     yield from groups
     yield from view_groups
-    grouped = {f.func.name for group in (*groups, *view_groups) for f in group.functions()}
-    yield from (function for function in program.functions if function.func.name not in grouped)
+    grouped = {function for group in groups for function in group.functions()}
+    grouped.update(function for group in view_groups for function in group.functions())
+    yield from (function for function in program.functions if function not in grouped)
 
 
 def _render_item(program: Program, item: Item) -> Mapping[str, Sequence[str]]:

@@ -134,12 +134,38 @@ def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str
 # ----------------------------------------------------------------------------------- mutation
 
 
+@dataclass(frozen=True, slots=True)
+class _Effects:
+    """What an operator writes to and returns."""
+
+    written: tuple[str, ...]
+    """Names of the arguments that it writes to."""
+    returned: tuple[str | None, ...]
+    """For each value that it returns, the argument that it is; None for a fresh value."""
+
+    @staticmethod
+    def of(function: NativeFunction) -> _Effects:
+        """The effects of `function`."""
+        written = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
+        return _Effects(tuple(written), tuple(function.func.aliased_return_names()))
+
+    @property
+    def fresh_count(self) -> int:
+        """The number of fresh values."""
+        return self.returned.count(None)
+
+
+def _result(at: int, count: int) -> str:
+    """One of `count` values that a call returned."""
+    return "tmp_output" if count == 1 else f"std::get<{at}>(tmp_output)"
+
+
 def render_mutation(program: Program, function: NativeFunction, functional: NativeFunction) -> str:
     """The kernel of `function`, which writes to arguments, by way of its functional form."""
     signature = program.signatures(function).dispatcher
     result = program.signatures(functional).dispatcher.returns
-    parameters = _Parameters.of(signature)
-    wrapped, mixed = _wrapping_conditions(function, parameters)
+    parameters, effects = _Parameters.of(signature), _Effects.of(function)
+    wrapped, mixed = _wrapping_conditions(parameters, effects)
     return f"""\
 {signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
   if ({"true" if _checks_shapes(function) else "false"} && !disable_meta_reference()) {{
@@ -153,7 +179,7 @@ def render_mutation(program: Program, function: NativeFunction, functional: Nati
         " Please ensure that all of your inputs are wrapped inside of a functionalize() call.");
     }} else {{
       at::AutoDispatchSkipFunctionalize guard;
-{_call_unchanged(function, signature, parameters)}\
+{_call_unchanged(function, signature, parameters, effects)}\
     }}
   }} else {{
     {result} tmp_output;
@@ -161,8 +187,8 @@ def render_mutation(program: Program, function: NativeFunction, functional: Nati
       at::AutoDispatchSkipFunctionalize guard;
       tmp_output = {_call_functional(program, function, functional, parameters)};
     }}
-{_take_results(function, functional)}\
-{_render_return(signature, [f"output_{at}" for at in range(_fresh_count(function))])}\
+{_take_results(effects, len(functional.func.returns))}\
+{_render_return(signature, effects, [f"output_{at}" for at in range(effects.fresh_count)])}\
   }}
 }}
 """
@@ -175,11 +201,10 @@ def _checks_shapes(function: NativeFunction) -> bool:
     return function.func.kind() is SchemaKind.inplace and not takes_storage
 
 
-def _wrapping_conditions(function: NativeFunction, parameters: _Parameters) -> tuple[str, str]:
+def _wrapping_conditions(parameters: _Parameters, effects: _Effects) -> tuple[str, str]:
     """That all tensors to be written to are wrapped; that others are, and none is XLA's."""
-    written = {argument.name for argument in function.func.arguments.flat_all if argument.is_write}
-    read = [tensor for tensor in parameters.tensors if tensor.name not in written]
-    all_written = [tensor.is_functional for tensor in parameters.tensors if tensor.name in written]
+    read = [tensor for tensor in parameters.tensors if tensor.name not in effects.written]
+    all_written = [tensor.is_functional for tensor in parameters.tensors if tensor.name in effects.written]
     any_read = [tensor.is_functional for tensor in read]
     # XLA tensors may be written to others: `cpu_tensor.copy_(xla_tensor)` is valid.
     any_xla = [f"{tensor.name}.device().type() == c10::DeviceType::XLA" for tensor in read if tensor.is_plain]
@@ -187,30 +212,22 @@ def _wrapping_conditions(function: NativeFunction, parameters: _Parameters) -> t
     return " && ".join(["true", *all_written]), mixed
 
 
-def _call_unchanged(function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters) -> str:
+def _call_unchanged(
+    function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters, effects: _Effects
+) -> str:
     """Statements that call `function` itself and return."""
-    call = parameters.call(function, "_")
-    if not function.func.returns:
+    call, returned = parameters.call(function, "_"), effects.returned
+    if not returned:
         return f"      {call};\n"
-    alone = len(function.func.returns) == 1
-    fresh = [
-        "tmp_output" if alone else f"std::get<{at}>(tmp_output)"
-        for at, argument in enumerate(function.func.aliased_return_names())
-        if argument is None
-    ]
+    fresh = [_result(at, len(returned)) for at, argument in enumerate(returned) if argument is None]
     owned = signature.returns.remove_const_ref()
-    return f"      {owned} tmp_output = {call};\n  {_render_return(signature, fresh)}"
+    return f"      {owned} tmp_output = {call};\n  {_render_return(signature, effects, fresh)}"
 
 
-def _fresh_count(function: NativeFunction) -> int:
-    """The number of values returned that are no arguments."""
-    return function.func.aliased_return_names().count(None)
-
-
-def _render_return(signature: DispatcherSignature, fresh: Iterable[str]) -> str:
+def _render_return(signature: DispatcherSignature, effects: _Effects, fresh: Iterable[str]) -> str:
     """The statement that returns arguments, as the schema says, and the `fresh` values."""
     rest = iter(fresh)
-    values = [next(rest) if argument is None else argument for argument in signature.func.aliased_return_names()]
+    values = [next(rest) if argument is None else argument for argument in effects.returned]
     if not values:
         return ""
     value = values[0] if len(values) == 1 else f"{signature.returns}({', '.join(values)})"
@@ -234,17 +251,14 @@ def _call_functional(
     return _call(functional, [known[goal.name] for goal in goals])
 
 
-def _take_results(function: NativeFunction, functional: NativeFunction) -> str:
-    """Statements that wrap fresh results and give the other results to what was written to."""
-    alone = len(functional.func.returns) == 1
-    fresh = _fresh_count(function)
-    written = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
-    results = ["tmp_output" if alone else f"std::get<{at}>(tmp_output)" for at in range(fresh + len(written))]
-    wrap = [
-        f"    auto output_{at} = at::functionalization::impl::to_functional_tensor({results[at]});\n"
-        for at in range(fresh)
+def _take_results(effects: _Effects, count: int) -> str:
+    """Statements that wrap fresh ones of `count` results and give the others to what was written to."""
+    fresh = [
+        f"    auto output_{at} = at::functionalization::impl::to_functional_tensor({_result(at, count)});\n"
+        for at in range(effects.fresh_count)
     ]
-    return "".join(wrap + [_replace(name, value) for name, value in zip(written, results[fresh:], strict=True)])
+    replaced = [_replace(name, _result(at, count)) for at, name in enumerate(effects.written, effects.fresh_count)]
+    return "".join(fresh + replaced)
 
 
 def _replace(name: str, value: str) -> str:
