@@ -41,7 +41,7 @@ from opgen.api.types import (
 )
 from opgen.model import Argument, BaseTy, ScalarType, Type
 
-BASES = [ty.name for ty in BaseTy] + ["__torch__.torch.classes.foo.Bar"]
+BASES = [*(ty.name for ty in BaseTy), "__torch__.torch.classes.foo.Bar"]
 SHAPES = ["{}", "{}?", "{}[]", "{}[2]", "{}[]?", "{}[2]?", "{}?[]", "{}?[2]", "{}[][]", "{}[2][]", "{}?[]?"]
 TYPES = [shape.format(base) for base in BASES for shape in SHAPES]
 POLICIES = [TypePolicy(const_ref, ilistref) for const_ref in (False, True) for ilistref in (False, True)]
