@@ -7,6 +7,7 @@ there are any) and dispatches anew with it.
     at::Tensor zeros(c10::SymIntArrayRef size, ::std::optional<at::ScalarType> dtype, …) {
       DispatchKeySet _dk = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device));
       return at::_ops::zeros::redispatch(_dk, size, dtype, layout, device, pin_memory);
+    }
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 
 from opgen.api import native
 from opgen.dest.cpp_text import string_literal
+from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -39,7 +41,7 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
     of_torch = libraries.pop(_TORCH_NAMESPACE)
     kernels = [render_kernel(program, function) for function in functions]
     env = {
-        "ops_headers": [f"#include <ATen/ops/{function.root_name}_ops.h>" for function in functions],
+        "ops_headers": [ops_include(function.root_name, "_ops") for function in functions],
         "backend_select_method_definitions": [
             *kernels,
             *(_render_library(namespace, members) for namespace, members in libraries.items()),
@@ -61,11 +63,12 @@ def needs_backend_select(function: NativeFunction) -> bool:
 
 def render_kernel(program: Program, function: NativeFunction) -> str:
     """The kernel that dispatches `function` anew."""
-    signature = program.signatures(function).native_symint
+    signatures = program.signatures(function)
+    signature = signatures.native_symint
     tensors = [a.name for a in function.func.arguments.flat_non_out if a.type.is_tensor_like()]
     arguments = ", ".join(["_dk", *(expr.expr for expr in signature.dispatcher_exprs())])
     return f"""\
-// {function.namespace}::{function.func}
+// {function.namespace}::{signatures.schema}
 C10_ALWAYS_INLINE
 {signature.defn()} {{
 {_key_set(tensors)}

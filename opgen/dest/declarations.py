@@ -69,7 +69,7 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
     """The declaration of a kernel, and what a backend's author must know of it."""
     function = signatures.function
     facts = {
-        "schema": f"{function.namespace}::{function.func}",
+        "schema": f"{function.namespace}::{signatures.schema}",
         "dispatch": str(needs_kernel),
         "default": str(function.has_composite_kernel),
     }
@@ -94,7 +94,7 @@ def render_declaration(signatures: Signatures) -> str:
         "overload_name": func.name.overload_name,
         "manual_kernel_registration": function.manual_kernel_registration,
         "category_override": function.category_override or "",
-        "schema_string": f"{function.namespace}::{func}",
+        "schema_string": f"{function.namespace}::{signatures.schema}",
     }
     return "".join(
         [

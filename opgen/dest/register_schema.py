@@ -32,13 +32,15 @@ def emit_register_schema(program: Program, options: Options, templates: Template
         if options.force_schema_registration or program.selector.is_native_function_selected(function):
             selected.append(function)
     env = {
-        "aten_schema_registrations": render_definitions(libraries.pop(_TORCH_NAMESPACE)),
-        "schema_registrations": [_render_library(name, functions) for name, functions in libraries.items()],
+        "aten_schema_registrations": render_definitions(program, libraries.pop(_TORCH_NAMESPACE)),
+        "schema_registrations": [
+            _render_library(name, render_definitions(program, functions)) for name, functions in libraries.items()
+        ],
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
 
-def render_definitions(functions: Iterable[NativeFunction]) -> list[str]:
+def render_definitions(program: Program, functions: Iterable[NativeFunction]) -> list[str]:
     """The statements that define `functions` in a library `m`; a set of tags is declared before its first use."""
     names: dict[tuple[str, ...], str] = {(): "{}"}
     lines: list[str] = []
@@ -48,12 +50,12 @@ def render_definitions(functions: Iterable[NativeFunction]) -> list[str]:
             names[tags] = f"tags_{len(names) - 1}"
             values = ", ".join([f"at::Tag::{tag}" for tag in tags])
             lines.append(f"const std::vector<at::Tag> {names[tags]} = {{{values}}};")
-        lines.append(f"m.def({string_literal(str(function.func))}, {names[tags]});")
+        lines.append(f"m.def({string_literal(program.signatures(function).schema)}, {names[tags]});")
     return lines
 
 
-def _render_library(name: str, functions: Iterable[NativeFunction]) -> str:
+def _render_library(name: str, definitions: Iterable[str]) -> str:
     """The block of a library that isn't torch's own; empty, but there, if nothing of it is selected."""
     macro = "TORCH_LIBRARY_FRAGMENT" if name in FRAGMENT_NAMESPACES else "TORCH_LIBRARY"
-    statements = "".join([f"  {line}\n" for line in render_definitions(functions)])
+    statements = "".join([f"  {line}\n" for line in definitions])
     return f"{macro}({name}, m) {{\n{statements}}};"
