@@ -102,21 +102,22 @@ def _call(function: NativeFunction, arguments: Iterable[str]) -> str:
     return f"at::_ops::{function.func.name.unambiguous_name()}::call({', '.join(arguments)})"
 
 
-def _unwrap(tensors: Iterable[_Tensor], *, sync: bool) -> str:
+def _unwrap(tensors: Iterable[_Tensor], *, sync: bool, indent: str = "  ") -> str:
     """Statements that take each tensor `x` out of its wrapper, as `x_`."""
-    return "".join([_unwrap_one(tensor, sync) for tensor in tensors])
+    return "".join([_unwrap_one(tensor, sync, indent) for tensor in tensors])
 
 
-def _unwrap_one(tensor: _Tensor, sync: bool) -> str:
+def _unwrap_one(tensor: _Tensor, sync: bool, indent: str) -> str:
     name = tensor.name
-    synced = f"\n    at::functionalization::impl::sync({name});" if sync else ""
+    synced = f"{indent}  at::functionalization::impl::sync({name});\n" if sync else ""
     return f"""\
-  {tensor.owned} {name}_;
-  if ({tensor.is_functional}) {{{synced}
-    {name}_ = at::functionalization::impl::from_functional_tensor({name});
-  }} else {{
-    {name}_ = {tensor.copied};
-  }}
+{indent}{tensor.owned} {name}_;
+{indent}if ({tensor.is_functional}) {{
+{synced}\
+{indent}  {name}_ = at::functionalization::impl::from_functional_tensor({name});
+{indent}}} else {{
+{indent}  {name}_ = {tensor.copied};
+{indent}}}
 """
 
 
@@ -316,7 +317,7 @@ def render_inplace_view(program: Program, function: NativeFunction) -> str:
     return f"""\
 {signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
   if (!at::functionalization::impl::isFunctionalTensor({base})) {{
-{_unwrap(parameters.tensors, sync=False)}\
+{_unwrap(parameters.tensors, sync=False, indent="    ")}\
     at::AutoDispatchSkipFunctionalize guard;
     return {parameters.call(function, "_")};
   }}
