@@ -1,0 +1,293 @@
+"""Turns ufuncs, groups whose author wrote only the loop body, into their kernels for CPU and CUDA.
+
+For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch stub;
+`UfuncCPUKernel_add.cpp`, compiled once for each set of CPU features, has the loop behind the stub;
+`UfuncCUDA_add.cu` has all of it, with a functor for each way in which operands may be CPU scalars.
+
+    AT_DISPATCH_CASE(at::ScalarType::Bool,
+      [&]() {
+        cpu_kernel(iter,
+          [=](scalar_t self, scalar_t other) { return ufunc::add(self, other, _s_alpha); }
+        );
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import ufunc
+from opgen.api.types import Binding, render_defns, render_types, scalar_t
+from opgen.dest.meta_functions import render_meta_class
+from opgen.dest.native_functions import render_structured_class
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    DispatchKey,
+    NativeFunctionsGroup,
+    ScalarType,
+    UfuncInnerLoop,
+    UfuncKey,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_SCALAR: Final = BaseType(BaseTy.Scalar)
+_VECTORIZED: Final = "at::vec::Vectorized<scalar_t>"
+
+_SCALAR_KEYS: Final = (UfuncKey.CPUScalar, UfuncKey.ScalarOnly, UfuncKey.Generic)
+"""Where the loop body for single elements on the CPU is looked for, the most specific key first."""
+_VECTOR_KEYS: Final = (UfuncKey.CPUVector, UfuncKey.Generic)
+"""Where the loop body for vectors is looked for."""
+_SHARED_CUDA_KEYS: Final = (UfuncKey.ScalarOnly, UfuncKey.Generic)
+"""Where the loop body of a generated functor is looked for."""
+_BINARY_FUNCTORS: Final = MappingProxyType({UfuncKey.CUDAFunctorOnSelf: 1, UfuncKey.CUDAFunctorOnOther: 0})
+"""Functors for two tensors, one of which is a CPU scalar: the index of that one."""
+
+
+def emit_ufunc_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `UfuncCPU_….cpp`, `UfuncCPUKernel_….cpp` and `UfuncCUDA_….cu` for each ufunc."""
+    for group in program.structured_groups:
+        if not group.out.ufunc_inner_loop:
+            continue
+        parts = _Parts.of(group)
+        if DispatchKey.CPU in options.dispatch_keys:
+            yield from _emit_cpu(program, parts, templates)
+        if DispatchKey.CUDA in options.dispatch_keys:
+            yield _emit_cuda(program, parts, templates, rocm=options.rocm)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A ufunc, and what its files have in common."""
+
+    group: NativeFunctionsGroup
+    name: str
+    """The operator's name without its overload."""
+    arguments: tuple[Argument, ...]
+    """All that are no out arguments."""
+    stub_parameters: tuple[Binding, ...]
+    """What the loop takes beside the iterator."""
+
+    @staticmethod
+    def of(group: NativeFunctionsGroup) -> _Parts:
+        arguments = group.out.func.arguments.flat_non_out
+        return _Parts(group, str(group.functional.func.name.name), tuple(arguments), ufunc.stub_arguments(group))
+
+    def loop_head(self) -> str:
+        """The head of the function that runs the loop."""
+        return f"void {self.name}_kernel({_comma('TensorIteratorBase& iter', render_defns(self.stub_parameters))})"
+
+    def stub_declaration(self) -> str:
+        """The dispatch stub through which the loop is found."""
+        types = _comma("TensorIteratorBase&", render_types(self.stub_parameters))
+        return f"using {self.name}_fn = void(*)({types});\nDECLARE_DISPATCH({self.name}_fn, {self.name}_stub)\n"
+
+    def impl(self, program: Program, key: DispatchKey, callee: str, first: str) -> str:
+        """The structured kernel's `impl`, which calls the loop."""
+        head = program.group_signatures(self.group).impl(ufunc.kernel_name(self.group, key)).defn()
+        call = _comma(first, ", ".join([p.name for p in self.stub_parameters]))
+        return f"{head} {{\n  {callee}({call});\n}}\n"
+
+    def declarations(self, program: Program, key: DispatchKey) -> dict[str, object]:
+        """The classes of the meta function and the kernel, as the templates call them."""
+        index = program.backend_indices[key]
+        kernel = index.index[self.group.out.func.name]
+        return {
+            "name": self.name,
+            "meta_declaration": render_meta_class(program, self.group),
+            "native_declaration": render_structured_class(program, index, kernel, self.group),
+        }
+
+
+def _comma(first: str, rest: str) -> str:
+    return f"{first}, {rest}" if rest else first
+
+
+def _first_loops(loops: Mapping[UfuncKey, UfuncInnerLoop], keys: Iterable[UfuncKey]) -> dict[ScalarType, str]:
+    """The loop body's name for each element type, from the first of the keys that has one."""
+    found: dict[ScalarType, str] = {}
+    for key in keys:
+        if key in loops:
+            for dtype in loops[key].supported_dtypes:
+                found.setdefault(dtype, loops[key].name)
+    return found
+
+
+def _render_switch(name: str, cases: Iterable[tuple[ScalarType, str]]) -> str:
+    """A choice by the iterator's element type; in each case's statements, `scalar_t` is that type."""
+    texts = [
+        f"    AT_DISPATCH_CASE(at::ScalarType::{dtype},\n      [&]() {{\n{statements}      }}\n    )\n"
+        for dtype, statements in cases
+    ]
+    return f'  AT_DISPATCH_SWITCH(iter.common_dtype(), "{name}",\n{"".join(texts)}  );\n'
+
+
+# ------------------------------------------------------------------------------------------- CPU
+
+
+def _emit_cpu(program: Program, parts: _Parts, templates: TemplateSet) -> Iterator[OutputFile]:
+    stub = f"{parts.name}_stub"
+    impl = parts.impl(program, DispatchKey.CPU, stub, "device_type(), *this")
+    env = parts.declarations(program, DispatchKey.CPU)
+    env["native_definitions"] = f"{parts.stub_declaration()}DEFINE_DISPATCH({stub});\n\n{impl}"
+    yield OutputFile(f"UfuncCPU_{parts.name}.cpp", templates.render("UfuncCPU.cpp", env))
+    loop = f"{parts.loop_head()} {{\n{_render_switch(stub, _cpu_cases(parts))}}}\n"
+    env["native_definitions"] = (
+        f"namespace {{\n\n{loop}\n}} // anonymous namespace\n\n"
+        f"{parts.stub_declaration()}REGISTER_DISPATCH({stub}, &{parts.name}_kernel)\n"
+    )
+    yield OutputFile(f"UfuncCPUKernel_{parts.name}.cpp", templates.render("UfuncCPUKernel.cpp", env), group="cpu_vec_")
+
+
+def _cpu_cases(parts: _Parts) -> Iterator[tuple[ScalarType, str]]:
+    loops = parts.group.out.ufunc_inner_loop
+    vectors = _first_loops(loops, _VECTOR_KEYS)
+    for dtype, scalar_loop in _first_loops(loops, _SCALAR_KEYS).items():
+        yield dtype, _render_cpu_loop(parts, scalar_loop, vectors.get(dtype))
+
+
+def _render_cpu_loop(parts: _Parts, scalar_loop: str, vector_loop: str | None) -> str:
+    """Statements that run the loop, with vectors where there is a body for them."""
+    numbers = [a.name for a in parts.arguments if a.type == _SCALAR]
+    statements = [f"auto _s_{name} = {name}.to<scalar_t>();" for name in numbers]
+    lambdas = [_render_lambda(parts, scalar_loop, "scalar_t", "_s_")]
+    if vector_loop is not None:
+        statements += [f"auto _v_{name} = {_VECTORIZED}(_s_{name});" for name in numbers]
+        lambdas.append(_render_lambda(parts, vector_loop, _VECTORIZED, "_v_"))
+    function = "cpu_kernel" if vector_loop is None else "cpu_kernel_vec"
+    lines = [*statements, f"{function}(iter,", *[f"  {text}," for text in lambdas[:-1]], f"  {lambdas[-1]}", ");"]
+    return "".join([f"        {line}\n" for line in lines])
+
+
+def _render_lambda(parts: _Parts, loop: str, element: str, prefix: str) -> str:
+    """A call of the loop body with elements as the lambda takes them, and numbers as they were converted."""
+    parameters = ", ".join([f"{element} {a.name}" for a in parts.arguments if a.type == _TENSOR])
+    arguments = ", ".join([f"{prefix}{a.name}" if a.type == _SCALAR else a.name for a in parts.arguments])
+    return f"[=]({parameters}) {{ return ufunc::{loop}({arguments}); }}"
+
+
+# ------------------------------------------------------------------------------------------ CUDA
+
+
+def _emit_cuda(program: Program, parts: _Parts, templates: TemplateSet, *, rocm: bool) -> OutputFile:
+    plan = _CudaPlan.of(parts)
+    switch = _render_switch(ufunc.kernel_name(parts.group, DispatchKey.CUDA), _cuda_cases(parts, plan))
+    env = parts.declarations(program, DispatchKey.CUDA)
+    env["cuda_headers"] = f"#include <ATen/native/{'hip' if rocm else 'cuda'}/Loops.cuh>"
+    env["native_definitions"] = (
+        f"\n{''.join(plan.definitions)}"
+        f"{parts.stub_declaration()}\n"
+        f"{parts.loop_head()} {{\n{switch}}}\n"
+        f"REGISTER_DISPATCH({parts.name}_stub, &{parts.name}_kernel)\n\n"
+        f"{parts.impl(program, DispatchKey.CUDA, f'{parts.name}_kernel', '*this')}"
+    )
+    return OutputFile(f"UfuncCUDA_{parts.name}.cu", templates.render("UfuncCUDA.cu", env), group="cuda_")
+
+
+@dataclass(frozen=True, slots=True)
+class _CudaPlan:
+    """Which functors there are, and which serves what."""
+
+    definitions: tuple[str, ...]
+    """Those that are generated."""
+    chosen: Mapping[ScalarType, Mapping[UfuncKey, str]]
+    """The functor's class for each element type and each way in which operands come."""
+
+    @staticmethod
+    def of(parts: _Parts) -> _CudaPlan:
+        """A functor that the author wrote serves for the types that it is given for, others are generated."""
+        loops = parts.group.out.ufunc_inner_loop
+        bodies = _first_loops(loops, _SHARED_CUDA_KEYS)
+        definitions: list[str] = []
+        chosen: dict[ScalarType, dict[UfuncKey, str]] = {}
+        for key in _functor_keys(parts):
+            if key in loops:
+                classes = dict.fromkeys(loops[key].supported_dtypes, loops[key].name)
+            else:
+                classes = {dtype: f"{key}_{body}" for dtype, body in bodies.items()}
+                definitions += [_render_functor(parts, key, body) for body in dict.fromkeys(bodies.values())]
+            for dtype, functor in classes.items():
+                chosen.setdefault(dtype, {})[key] = functor
+        return _CudaPlan(tuple(definitions), chosen)
+
+
+def _functor_keys(parts: _Parts) -> tuple[UfuncKey, ...]:
+    """A CPU scalar gets a functor of its own only if it is one of two tensors."""
+    is_binary = sum(a.type == _TENSOR for a in parts.arguments) == 2
+    return (*_BINARY_FUNCTORS, UfuncKey.CUDAFunctor) if is_binary else (UfuncKey.CUDAFunctor,)
+
+
+def _render_functor(parts: _Parts, key: UfuncKey, body: str) -> str:
+    """A class that is made with what is constant, and called with elements."""
+    bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=_BINARY_FUNCTORS.get(key), scalar_t=scalar_t)
+    name = f"{key}_{body}"
+    elements = {b.name for b in bindings.apply}
+    arguments = [f"static_cast<opmath_t>({a.name})" if a.name in elements else f"{a.name}_" for a in parts.arguments]
+    return (
+        "template <typename scalar_t>\n"
+        f"struct {name} {{\n"
+        "  using opmath_t = at::opmath_type<scalar_t>;\n"
+        f"{_render_constructor(name, bindings.ctor)}"
+        f"  __device__ scalar_t operator()({render_defns(bindings.apply)}) const {{\n"
+        f"    return ufunc::{body}({', '.join(arguments)});\n"
+        "  }\n"
+        "};\n\n"
+    )
+
+
+def _render_constructor(name: str, parameters: Sequence[Binding]) -> str:
+    """Members for the parameters, and the constructor that sets them."""
+    if not parameters:
+        return ""
+    members = "".join([f"  {p.type} {p.name}_;\n" for p in parameters])
+    setters = ", ".join([f"{p.name}_({p.name})" for p in parameters])
+    return f"{members}  {name}({render_defns(parameters)}) : {setters} {{}}\n"
+
+
+def _cuda_cases(parts: _Parts, plan: _CudaPlan) -> Iterator[tuple[ScalarType, str]]:
+    for dtype, functors in plan.chosen.items():
+        branches = [
+            _render_branch(parts, functors[key], index)
+            for key, index in sorted(_BINARY_FUNCTORS.items(), key=lambda item: item[1])
+            if key in functors
+        ]
+        if UfuncKey.CUDAFunctor in functors:
+            call = f"{functors[UfuncKey.CUDAFunctor]}<scalar_t>({_constants(parts, None)})"
+            branches.append(f" else {{\n          gpu_kernel(iter, {call});\n        }}")
+        # `if (false)`, so that all that may follow begin with `else`.
+        yield (
+            dtype,
+            (f"        using opmath_t = at::opmath_type<scalar_t>;\n        if (false) {{}}{''.join(branches)}\n"),
+        )
+
+
+def _render_branch(parts: _Parts, functor: str, index: int) -> str:
+    """What runs if the tensor of that index is a CPU scalar; the iterator's operand 0 is the result."""
+    operand = index + 1
+    return (
+        f" else if (iter.is_cpu_scalar({operand})) {{\n"
+        f"          {functor}<scalar_t> ufunctor({_constants(parts, index)});\n"
+        f"          iter.remove_operand({operand});\n"
+        "          gpu_kernel(iter, ufunctor);\n"
+        "        }"
+    )
+
+
+def _constants(parts: _Parts, scalar_index: int | None) -> str:
+    """What a functor is made with, the tensor of that index read from the iterator."""
+    bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=scalar_index, scalar_t=scalar_t)
+    values: list[str] = []
+    for binding in bindings.ctor:
+        if isinstance(binding.argument, Argument) and binding.argument.type == _TENSOR:
+            values.append(f"iter.scalar_value<opmath_t>({(scalar_index or 0) + 1})")
+        elif isinstance(binding.argument, Argument) and binding.argument.type == _SCALAR:
+            values.append(f"({binding.name}).to<opmath_t>()")
+        else:
+            values.append(binding.name)
+    return ", ".join(values)
