@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DATA: Final = Path(__file__).resolve().parent / "data"
+DEFINITIONS: Final = DATA.parent / "definitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class FlagSet:
     """Whether ``-d`` is passed at all."""
     suffixes: tuple[str, ...] = ()
     """Folders named by the arguments beside the install directory: ``.aoti`` is ``<root>/<name>.aoti``."""
+    definitions: str = ""
+    """A folder of definitions of our own, to be used with torch's templates and tags. Empty: torch's definitions."""
 
     def command(self, module: str, source: Path) -> list[str]:
         """The whole command, to be run in ``<root>/<name>.cwd``."""
@@ -45,6 +48,7 @@ class FlagSet:
         return (self.name, f"{self.name}.cwd", *(self.name + suffix for suffix in self.suffixes))
 
 
+_EDGE_WHITELIST: Final = ("--op-registration-whitelist", "mylib::edge_custom", "aten::edge_ufunc", "aten::edge_views")
 _AOTI: Final = ("--aoti-install-dir", "../{name}.aoti")
 
 _ALL: Final = (
@@ -107,7 +111,31 @@ _ALL: Final = (
         (*_AOTI, "--extend-aoti-c-shim", "--update-aoti-c-shim", "--generate", "sources"),
         suffixes=(".aoti",),
     ),
-    FlagSet("bare", ("--per-operator-headers",), install_dir=False),
+    FlagSet("bare", ("--per-operator-headers", "--generate", "headers", "declarations_yaml"), install_dir=False),
+    FlagSet("edge", definitions="edge"),
+    FlagSet("edge_perop", ("--per-operator-headers",), definitions="edge"),
+    FlagSet(
+        "edge_all_devices",
+        ("--per-operator-headers", "--mps", "--xpu", "--mtia", "--rocm", *_AOTI, "--update-aoti-c-shim"),
+        suffixes=(".aoti",),
+        definitions="edge",
+    ),
+    FlagSet(
+        "edge_extend_shim",
+        (*_AOTI, "--extend-aoti-c-shim", "--update-aoti-c-shim"),
+        suffixes=(".aoti",),
+        definitions="edge",
+    ),
+    FlagSet("edge_static", ("--static-dispatch-backend", "CPU", "CUDA", "--per-operator-headers"), definitions="edge"),
+    FlagSet("edge_whitelist", _EDGE_WHITELIST, definitions="edge"),
+    FlagSet("edge_backends", ("--backend-whitelist", "CPU", "--per-operator-headers"), definitions="edge"),
+    FlagSet("edge_skip", ("--skip-dispatcher-op-registration",), definitions="edge"),
+    FlagSet(
+        "edge_dependencies",
+        ("--per-operator-headers", "-o", "../{name}.deps/ops.cmake"),
+        suffixes=(".deps",),
+        definitions="edge",
+    ),
 )
 
 FLAGSETS: Final[Mapping[str, FlagSet]] = MappingProxyType({flagset.name: flagset for flagset in _ALL})

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.conformance.flagsets import DATA
+from tests.conformance.flagsets import DATA, DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 ORACLE: Final = "torchgen.gen"
 CACHE_VARIABLE: Final = "OPGEN_ORACLE_CACHE"
+TAGS: Final = Path("native", "tags.yaml")
 TIMEOUT_SECONDS: Final = 600
 
 
@@ -59,13 +60,25 @@ def run_command(command: Sequence[str], cwd: Path, environment: Mapping[str, str
 
 
 def run_flagset(module: str, flagset: FlagSet, source: Path, root: Path) -> Run:
-    """Run a generator on a flag set below a root folder."""
+    """Run a generator on a flag set below a root folder; `source` holds torch's definitions and templates."""
+    root.mkdir(parents=True, exist_ok=True)
+    if flagset.definitions:
+        source = combined_source(flagset.definitions, source, root.parent / f"{root.name}.source")
     cwd = root / f"{flagset.name}.cwd"
     cwd.mkdir(parents=True)
     if ".deps" in flagset.suffixes:
         (root / f"{flagset.name}.deps").mkdir()
     run = run_command(flagset.command(module, source), cwd)
     return Run(root, run.code, run.out, run.err)
+
+
+def combined_source(definitions: str, torch_source: Path, target: Path) -> Path:
+    """A source folder made of definitions of our own and torch's templates and tags."""
+    shutil.copytree(torch_source / "templates", target / "templates")
+    shutil.copytree(DEFINITIONS / definitions, target, dirs_exist_ok=True)
+    if not (target / TAGS).exists():
+        shutil.copy(torch_source / TAGS, target / TAGS)
+    return target
 
 
 def oracle_run(flagset: FlagSet, source: Path, root: Path) -> Path:
@@ -100,9 +113,11 @@ def _keep(made: Path, kept: Path) -> None:
 
 def _key(flagset: FlagSet) -> str:
     digest = hashlib.sha256(repr((flagset.arguments, flagset.install_dir, flagset.suffixes)).encode())
-    for path in sorted(DATA.iterdir()):
-        if any(path.name in argument for argument in flagset.arguments):
-            digest.update(path.read_bytes())
+    used = [path for path in DATA.iterdir() if any(path.name in argument for argument in flagset.arguments)]
+    if flagset.definitions:
+        used += [path for path in (DEFINITIONS / flagset.definitions).rglob("*") if path.is_file()]
+    for path in sorted(used):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
