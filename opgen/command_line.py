@@ -1,7 +1,7 @@
 """Turns the command line of the ATen generator into checked `Options`.
 
 The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of
-our own: `--quiet`, `--verbose`, `--version`.  Nothing is read from the disk here.
+our own: `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.  Nothing is read from the disk here.
 
     -s ATen -d out --mps   ->   Options(source_path=ATen, install_dir=out, dispatch_keys=(CPU, …, MPS, …))
 """
@@ -42,6 +42,8 @@ class Request:
     """Operators named by `--op-registration-whitelist`; None if it is not given."""
     selection_path: Path | None
     """The selection file, if there is one."""
+    allow_unknown_operators: bool
+    """Whether the selection may name operators that the definitions lack."""
     ignored_keys: frozenset[DispatchKey]
     """Keys whose kernels the definitions may name, but which this build doesn't have."""
     has_xpu: bool
@@ -147,6 +149,11 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         help="register what a selection file selects",
     )
     selection.add_argument(
+        "--allow-unknown-operators",
+        action="store_true",
+        help="only warn of selected operators that are not defined here, such as those that TorchScript brings",
+    )
+    selection.add_argument(
         "--skip-dispatcher-op-registration",
         "--skip_dispatcher_op_registration",
         action="store_true",
@@ -212,6 +219,7 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         options=options,
         selected_names=_tuple_or_none(given.op_registration_whitelist),
         selection_path=given.op_selection_yaml_path,
+        allow_unknown_operators=given.allow_unknown_operators,
         ignored_keys=frozenset(ignored),
         has_xpu=xpu,
         quiet=given.quiet,

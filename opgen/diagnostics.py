@@ -19,6 +19,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 TAB_WIDTH = 4
+MAX_LINE = 110
+"""Most characters of a source line that are shown; of a longer one, those around the caret."""
+MAX_MESSAGE = 300
+"""Most characters of a message or a label: text of the user's that it repeats has no bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,9 +120,9 @@ class Diagnostic:
 
     def render(self) -> str:
         """The text the user reads, newline-terminated."""
-        parts = list(_render_place(self.span, f"{self.severity}: {self.message} [{self.id}]", self.label))
+        parts = list(_render_place(self.span, f"{self.severity}: {_one_line(self.message)} [{self.id}]", self.label))
         for note in self.notes:
-            parts += _render_place(note.span, f"note: {note.message}", "")
+            parts += _render_place(note.span, f"note: {_one_line(note.message)}", "")
         return "\n".join(parts) + "\n"
 
 
@@ -156,6 +160,11 @@ class Diagnostics:
     def has_errors(self) -> bool:
         """Whether any error was found."""
         return any(d.severity == "error" for d in self.found)
+
+    @property
+    def error_count(self) -> int:
+        """How many errors were found, repeats included."""
+        return sum(d.severity == "error" for d in self.found)
 
     def remark(self, id: str, message: str, span: Span | None = None, label: str = "") -> None:
         """Records what is no mistake, but worth knowing to someone who asks for every detail."""
@@ -204,25 +213,59 @@ def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:
 
 
 def _render_place(span: Span | None, headline: str, label: str) -> Iterator[str]:
+    label = _one_line(label)
     if span is None:
         yield f"opgen: {headline}"
         if label:
             yield f"  {label}"
         return
     line, column = span.source.position(span.start)
-    text = span.source.line(line)
+    lead, marked, rest = _window(span.source.line(line), column - 1, max(1, span.end - span.start))
     gutter = f"{line:>5}"
-    lead, marked = text[: column - 1], text[column - 1 : column - 1 + max(1, span.end - span.start)]
-    carets = "^" * max(1, _width(_visible(marked)))
+    carets = "^" * max(1, _width(marked))
     yield f"{span.source.name}:{line}:{column}: {headline}"
-    yield f"{gutter} | {_visible(text)}".rstrip()
-    yield f"{' ' * len(gutter)} | {' ' * _width(_visible(lead))}{carets} {label}".rstrip()
+    yield f"{gutter} | {lead}{marked}{rest}".rstrip()
+    yield f"{' ' * len(gutter)} | {' ' * _width(lead)}{carets} {label}".rstrip()
+
+
+def _window(text: str, start: int, length: int) -> tuple[str, str, str]:
+    """What to show before, within and after the marked part of a line; `…` where it was cut."""
+    lead, marked, rest = text[:start], text[start : start + length], text[start + length :]
+    if len(text) <= MAX_LINE:
+        return _visible(lead), _visible(marked), _visible(rest)
+    third = MAX_LINE // 3
+    room_after = third + max(0, third - len(marked))
+    room_before = third + max(0, room_after - len(rest))
+    if len(lead) > room_before:
+        lead = "…" + lead[-room_before:]
+    if len(marked) > 2 * third:
+        marked, rest = marked[: 2 * third], "…"
+    elif len(rest) > room_after:
+        rest = rest[:room_after] + "…"
+    return _visible(lead), _visible(marked), _visible(rest)
+
+
+def _one_line(text: str) -> str:
+    """`text` with characters that would break or disturb the line written as escapes, and cut if it is too long."""
+    if len(text) > MAX_MESSAGE:
+        text = f"{text[: MAX_MESSAGE // 2]}…{text[-MAX_MESSAGE // 2 :]}"
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _visible(text: str) -> str:
-    """`text` with tabs widened and control characters replaced, so that carets line up."""
+    """`text` with tabs widened and characters that steer a terminal replaced, so that carets line up."""
+    if text.isascii() and text.isprintable():
+        return text
     widened = text.replace("\t", " " * TAB_WIDTH)
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in widened)
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _STEERING else c for c in widened)
+
+
+_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of characters that have no shape of their own but change how others are shown."""
 
 
 def _width(text: str) -> int:

@@ -9,6 +9,8 @@ What is written is listed in `opgen.dest.table`.
 from __future__ import annotations
 
 import gc
+import io
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -65,7 +67,17 @@ def entry_point() -> None:
     """Runs the generator as a command."""
     # A run makes no cycles worth collecting and ends soon: the collector would only take time.
     gc.disable()
-    sys.exit(main())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path may hold what the terminal can't show
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the report has gone.  The files are written; Python must not complain at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
 
 
 def _run(request: Request, log: Diagnostics) -> WriteReport | None:
@@ -81,11 +93,7 @@ def _run(request: Request, log: Diagnostics) -> WriteReport | None:
 def _load(request: Request, log: Diagnostics) -> Program | None:
     definitions = request.options.source_path / "native"
     functions, tags = definitions / "native_functions.yaml", definitions / "tags.yaml"
-    missing = [path for path in (functions, tags) if not path.is_file()]
-    if missing:
-        notes = [Note(f"looked for {path}") for path in missing]
-        log.error("missing-file", f"no operator definitions in '{request.options.source_path}'", notes=notes)
-    if log.has_errors:
+    if not _has_inputs(request.options.source_path, (functions, tags), log):
         return None
     return load_program(
         functions,
@@ -93,20 +101,37 @@ def _load(request: Request, log: Diagnostics) -> Program | None:
         log,
         selected_names=request.selected_names,
         selection_path=request.selection_path,
+        allow_unknown_operators=request.allow_unknown_operators,
         ignored_keys=request.ignored_keys,
     )
+
+
+def _has_inputs(source: Path, files: Sequence[Path], log: Diagnostics) -> bool:
+    """Whether the folder of definitions has what a run reads; logs every place looked at if not."""
+    folder = source / "templates"
+    missing = [path for path in files if not path.exists()] + ([] if folder.is_dir() else [folder])
+    if missing:
+        what = f"'{source}' lacks" if source.is_dir() else f"there is no folder '{source}' with"
+        message = f"{what} {' and '.join(str(path.relative_to(source)) for path in missing)}"
+        label = "--source-path names the folder that holds native/ and templates/"
+        log.error("missing-file", message, label=label, notes=[Note(f"looked for '{path}'") for path in missing])
+    return not missing
 
 
 def generate(
     program: Program, options: Options, templates: TemplateSet, *, quiet: bool = True
 ) -> tuple[OutputFile, ...]:
-    """Every file of a run, as values; a mistake in a template is a `UserError`."""
-    emitters = emitters_for(options)
+    """Every file of a run, as values; mistakes in templates are one `UserError`."""
+    emitters, log = emitters_for(options), Diagnostics()
     files: list[OutputFile] = []
     with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
         for emitter in emitters:
             progress.advance(emitter.name)
-            files.extend(emitter.emit(program, options, templates))
+            try:
+                files.extend(emitter.emit(program, options, templates))
+            except UserError as problem:
+                log.extend(problem.diagnostics)
+    log.raise_errors()
     return tuple(files)
 
 

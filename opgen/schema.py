@@ -48,6 +48,11 @@ __all__ = [
 AUGMENTED_ASSIGNMENT_NAMES: Final = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
 """Names of Python's augmented assignments: only these may follow `__i` in an in-place dunder name."""
 
+MAX_TYPE_DEPTH: Final = 32
+"""Most types within each other that a schema may have, so that whoever walks types may recurse."""
+MAX_SIZE_DIGITS: Final = 9
+"""Most digits of the N in `T[N]`."""
+
 _CUSTOM_CLASS_PREFIX: Final = "__torch__.torch.classes."
 _TYPE_VARIABLE: Final = re.compile(r"t(\d+|[A-Z]\w*)?")
 _SCRIPT_NAMES: Final = frozenset(
@@ -65,7 +70,8 @@ _SCRIPT_NAMES: Final = frozenset(
     }
 )
 _SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_OVERLOAD: Final = re.compile(r"\w+", re.ASCII)
 _T = TypeVar("_T")
 
 
@@ -260,9 +266,12 @@ def _suffix_count(type: Type) -> int:
 
 def _read_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
     """A type with its suffixes and, wherever it is written, its alias annotation."""
+    cursor.depth += 1
     type = _read_plain_type(cursor)
     annotation, suffixes = None, 0
     while cursor.kind == "punctuation":
+        if cursor.depth + suffixes > MAX_TYPE_DEPTH:
+            cursor.fail("types are nested too deep", cursor.start, cursor.ends[cursor.index])
         if cursor.accept("?"):
             type, suffixes = OptionalType(type), suffixes + 1
         elif cursor.accept("["):
@@ -277,6 +286,7 @@ def _read_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
             annotation = found
         else:
             break
+    cursor.depth -= 1
     return type, annotation
 
 
@@ -285,6 +295,8 @@ def _read_size(cursor: Cursor) -> int | None:
         return None
     if cursor.kind != "number" or not cursor.ahead.isdigit():
         cursor.fail_ahead("expected ']' or the size of the list")
+    if len(cursor.ahead) > MAX_SIZE_DIGITS:
+        cursor.fail("no list has this size", cursor.start, cursor.ends[cursor.index])
     size = int(cursor.take())
     cursor.expect("]", "after the size of the list")
     return size
@@ -292,6 +304,8 @@ def _read_size(cursor: Cursor) -> int | None:
 
 def _read_plain_type(cursor: Cursor) -> Type:
     start = cursor.start
+    if cursor.depth > MAX_TYPE_DEPTH:
+        cursor.fail("types are nested too deep", cursor.start, cursor.ends[cursor.index])
     if cursor.accept("("):
         elements = _read_list(cursor, ")", Type.read)
         return TupleType(elements)
@@ -810,7 +824,7 @@ class BaseOperatorName:
         """The name that `text` spells.  Raises SchemaError."""
         namespace, _, name = text.rpartition("::")
         if not _IDENTIFIER.fullmatch(name):
-            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is no operator name")
+            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"'{name}' is no operator name")
         if len(name) > 4 and name.startswith("__") and name.endswith("__"):
             base = name[2:-2]
             inplace = base.startswith("i") and base[1:] in AUGMENTED_ASSIGNMENT_NAMES
@@ -847,8 +861,8 @@ class OperatorName:
     def parse(text: str) -> OperatorName:
         """The name that `text` spells.  Raises SchemaError."""
         name, dot, overload = text.partition(".")
-        if dot and not re.fullmatch(r"\w+", overload):
-            raise SchemaError(text, len(name), len(text), "schema-syntax", f"{overload!r} is no overload name")
+        if dot and not _OVERLOAD.fullmatch(overload):
+            raise SchemaError(text, len(name), len(text), "schema-syntax", f"'{overload}' is no overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
 
     @staticmethod
@@ -865,7 +879,7 @@ class OperatorName:
         while cursor.kind in ("name", "number") and cursor.start == max(at, cursor.previous_end):
             cursor.take()
         overload = cursor.text[at : cursor.previous_end]
-        if not re.fullmatch(r"\w+", overload):
+        if not _OVERLOAD.fullmatch(overload):
             cursor.fail_ahead("expected the name of an overload after '.'")
         return OperatorName(base, overload)
 

@@ -22,9 +22,9 @@ _TOKEN: Final = re.compile(
   | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
   | (?P<punctuation>->|::|\.\.\.|[()\[\]{}<>,?!*|=.:-])
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_SPACE: Final = re.compile(r"\s*")
+_SPACE: Final = re.compile(r"\s*", re.ASCII)
 
 
 class SchemaError(UserError, ValueError):
@@ -45,7 +45,7 @@ class SchemaError(UserError, ValueError):
 class Cursor:
     """A reader of one schema's tokens, one ahead; all of the grammar's look-ahead goes through it."""
 
-    __slots__ = ("ends", "index", "kinds", "starts", "text", "texts")
+    __slots__ = ("depth", "ends", "index", "kinds", "starts", "text", "texts")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -54,6 +54,8 @@ class Cursor:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.index = 0
+        self.depth = 0
+        """How many types enclose the one being read."""
         self._scan()
 
     def _scan(self) -> None:
@@ -82,9 +84,8 @@ class Cursor:
             return SchemaError(
                 self.text, at, len(self.text), "schema-syntax", "this string has no end", f"add the closing {character}"
             )
-        return SchemaError(
-            self.text, at, at + 1, "schema-syntax", f"{character!r} has no meaning in a schema"
-        )
+        shown = f"'{character}'" if character.isprintable() else f"the character U+{ord(character):04X}"
+        return SchemaError(self.text, at, at + 1, "schema-syntax", f"{shown} has no meaning in a schema")
 
     @property
     def kind(self) -> str:
@@ -137,7 +138,7 @@ class Cursor:
 
     def fail_ahead(self, message: str, label: str = "") -> NoReturn:
         """Raises a SchemaError at the token ahead."""
-        found = f", found {self.ahead!r}" if self.kind != "end" else ", but the text ends here"
+        found = f", found '{self.ahead}'" if self.kind != "end" else ", but the text ends here"
         self.fail(message + found, self.start, self.ends[self.index], label)
 
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:

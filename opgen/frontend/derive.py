@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from string import ascii_lowercase
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
-from opgen.diagnostics import Diagnostics, Note
+from opgen.diagnostics import Diagnostics, Note, did_you_mean
 from opgen.frontend.entries import AUTOGEN, Entry, implied_tags
 from opgen.frontend.groups import Forms
 from opgen.model import (
@@ -125,7 +126,8 @@ def _out_schema(func: FunctionSchema) -> FunctionSchema:
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
     """An out argument for each return that isn't an argument already, under a free alias name."""
     taken = {name for a in func.arguments.flat_all if a.annotation is not None for name in a.annotation.alias_set}
-    free = (letter for letter in ascii_lowercase if letter not in taken)
+    letters = chain(ascii_lowercase, (f"a{number}" for number in count()))
+    free = (letter for letter in letters if letter not in taken)
     for index, returned in enumerate(func.returns):
         name = "out" if len(func.returns) == 1 else f"out{index}"
         yield Argument(name, returned.type, None, Annotation((next(free),), True, ()))
@@ -192,8 +194,9 @@ def _check_requests(forms: Forms, made: list[Derived], entries: Mapping[Operator
                 log.remark("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
             else:
                 message = f"'{wanted}' can't be derived from '{function.func.name}'"
-                log.error("autogen-impossible", message, word.span, _derivable(names))
+                log.error("autogen-impossible", message, word.span, _derivable(word.text, names))
 
 
-def _derivable(names: set[str]) -> str:
-    return f"what can be: {', '.join(sorted(names))}" if names else "nothing can be derived from it"
+def _derivable(word: str, names: set[str]) -> str:
+    listing = f"what can be is {', '.join(sorted(names))}" if names else "nothing can be"
+    return did_you_mean(word, names) or listing

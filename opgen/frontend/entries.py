@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, expected
 from opgen.frontend.cpp_names import identifier, qualified_name
 from opgen.frontend.fields import Field, Values, boolean, kind_of, one_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frontend.tags import TagDefinition
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,
@@ -156,16 +157,17 @@ All but `random` are torch's; `random: False` says that an operator whose name s
 
 
 def read_entry(
-    node: Node, legal_tags: Collection[str], ignored_keys: Collection[DispatchKey], log: Diagnostics
+    node: Node, legal_tags: Mapping[str, TagDefinition] | None, ignored_keys: Collection[DispatchKey], log: Diagnostics
 ) -> Entry | None:
     """The entry in `node`, or None if what is logged left nothing to work with.
 
-    Kernels under the ignored keys are read and checked, and then left out.
+    Kernels under the ignored keys are read and checked, and then left out.  Without legal tags (their
+    file can't be read) any tag will do.
     """
+    before = log.error_count
     values = read_fields(node, TABLE, _title(node), log)
     if values is None:
         return None
-    before = len(log.found)
     schema = _read_schema(values[FUNC], log)
     if schema is None:
         return None
@@ -178,7 +180,7 @@ def read_entry(
     precomputed = _read_precomputed(values[PRECOMPUTED], func, log)
     _check_tags(values[TAGS], legal_tags, log)
     _check_no_default_args(values[CPP_NO_DEFAULT_ARGS], func, log)
-    if any(found.severity == "error" for found in log.found[before:]):
+    if log.error_count > before:
         return None
     function = _function(values, namespace, func, kernels, loops, precomputed)
     return Entry(function, kernels, values, values[FUNC])
@@ -189,6 +191,13 @@ def _title(node: Node) -> str:
     func = node.get("func") if isinstance(node, MappingNode) else None
     found = re.match(r"[\w:.]+", func.text) if isinstance(func, Scalar) else None
     return f"entry '{found.group()}'" if found else "an entry"
+
+
+def operator_of(node: Node) -> str | None:
+    """The operator's name without namespace and overload, as far as it can be told before the entry is read."""
+    func = node.get("func") if isinstance(node, MappingNode) else None
+    found = re.match(r"(?:\w*::)*([A-Za-z_]\w*)", func.text, re.ASCII) if isinstance(func, Scalar) else None
+    return found.group(1) if found else None
 
 
 def _read_schema(where: Scalar, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
@@ -208,9 +217,9 @@ def _read_schema(where: Scalar, log: Diagnostics) -> tuple[str, FunctionSchema] 
 
 
 def _check_namespace(where: Scalar, namespace: str) -> None:
-    found = re.match(r"[A-Za-z_]\w*", namespace)
+    found = re.match(r"[A-Za-z_]\w*", namespace, re.ASCII)
     good = found.end() if found else 0
-    if good != len(namespace):
+    if not namespace or good != len(namespace):
         message = f"'{namespace}' is no namespace for an operator"
         label = "an operator has one namespace, a C++ identifier"
         raise UserError(Diagnostic("bad-namespace", message, where.span_at(good, len(namespace)), label))
@@ -276,11 +285,16 @@ def implied_tags(namespace: str, func: FunctionSchema) -> frozenset[str]:
     return frozenset(tags)
 
 
-def _check_tags(tags: tuple[Scalar, ...], legal: Collection[str], log: Diagnostics) -> None:
+def _check_tags(tags: tuple[Scalar, ...], legal: Mapping[str, TagDefinition] | None, log: Diagnostics) -> None:
     for tag in tags:
-        if tag.text not in legal:
-            label = expected(tag.text, legal) or "tags are declared in tags.yaml"
-            log.error("unknown-tag", f"there is no tag '{tag.text}' in tags.yaml", tag.span, label)
+        if legal is None or tag.text in legal:
+            continue
+        near = closest(tag.text, legal)
+        if near:
+            notes = [Note(f"'{near}' is declared here", legal[near].span)]
+        else:
+            notes = [Note(f"tags are declared in {file}") for file in {t.span.source.name for t in legal.values()}]
+        log.error("unknown-tag", f"there is no tag '{tag.text}'", tag.span, expected(tag.text, legal), notes)
 
 
 def _check_no_default_args(names: tuple[Scalar, ...], func: FunctionSchema, log: Diagnostics) -> None:

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
-from opgen.frontend.entries import Entry, read_entry
+from opgen.frontend.entries import Entry, operator_of, read_entry
 from opgen.frontend.groups import group_forms, group_functions, group_views
-from opgen.frontend.nodes import ListNode, load_yaml
-from opgen.frontend.rules import check_entries
+from opgen.frontend.nodes import ListNode, Node, load_yaml
+from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
 from opgen.frontend.tags import TagDefinition, load_tags
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     BackendIndex,
     BackendMetadata,
+    BaseOperatorName,
     DispatchKey,
     NativeFunction,
     OperatorName,
@@ -47,21 +48,41 @@ def load_definitions(
     functions: Source | Path, tags: Source | Path, log: Diagnostics, ignored_keys: Iterable[DispatchKey] = ()
 ) -> Definitions | None:
     """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong."""
+    before = log.error_count
     legal_tags = load_tags(tags, log)
-    entries = _read_entries(functions, legal_tags, frozenset(ignored_keys), log)
-    return None if log.has_errors else _complete(entries, legal_tags, log)
-
-
-def _complete(entries: list[Entry], tags: Mapping[str, TagDefinition], log: Diagnostics) -> Definitions | None:
-    """Derives what well-formed entries ask for, and holds all of them against the rules."""
-    by_name = {entry.function.func.name: entry for entry in entries}
-    groups = group_forms(entry.function for entry in entries)
-    derived = derive_forms(groups.values(), by_name, log)
-    check_entries(entries, groups, derived, log)
+    are_tags_known = log.error_count == before
+    written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), log)
+    check_each(written.entries, log)
+    derived = [] if written.has_nameless else _derive(written, log)
     if log.has_errors:
         return None
-    functions = (*(entry.function for entry in entries), *(made.function for made in derived))
-    return Definitions(functions, _index_kernels(entries, derived), tags)
+    entries = written.entries
+    made = (*(entry.function for entry in entries), *(one.function for one in derived))
+    return Definitions(made, _index_kernels(entries, derived), legal_tags)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The entries of a file, as far as they could be read."""
+
+    entries: tuple[Entry, ...] = ()
+    unread: frozenset[str] = frozenset()
+    """Operators (without overload and marks of the form) some entry of which can't be read."""
+    has_nameless: bool = False
+    """Whether there are entries that don't even tell which operator they are of."""
+
+
+def _derive(written: _Written, log: Diagnostics) -> list[Derived]:
+    """Derives what entries ask for, and holds entries against each other.
+
+    Operators with an entry that can't be read are left out: what lacks may be in that entry.
+    """
+    by_name = {entry.function.func.name: entry for entry in written.entries}
+    sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
+    groups = group_forms(entry.function for entry in sound)
+    derived = derive_forms(groups.values(), by_name, log)
+    check_between(sound, by_name, groups, derived, written.unread, log)
+    return derived
 
 
 def load_program(
@@ -71,15 +92,17 @@ def load_program(
     *,
     selected_names: Sequence[str] | None = None,
     selection_path: Path | None = None,
+    allow_unknown_operators: bool = False,
     ignored_keys: Iterable[DispatchKey] = (),
 ) -> Program | None:
     """The program of a run; None, with the reasons logged, if anything in its inputs is wrong."""
     definitions = load_definitions(functions, tags, log, ignored_keys)
-    if definitions is None:
-        return None
-    known = KnownOperators.of(f"{f.namespace}::{f.func.name}" for f in definitions.functions)
+    known = None
+    if definitions is not None:
+        names = (f"{f.namespace}::{f.func.name}" for f in definitions.functions)
+        known = KnownOperators.of(names, must_exist=not allow_unknown_operators)
     selector = select(selected_names, selection_path, log, known)
-    if selector is None or log.has_errors:
+    if definitions is None or selector is None or log.has_errors:
         return None
     return Program(
         functions=definitions.functions,
@@ -93,29 +116,46 @@ def load_program(
 
 def _read_entries(
     where: Source | Path,
-    legal_tags: Mapping[str, TagDefinition],
+    legal_tags: Mapping[str, TagDefinition] | None,
     ignored_keys: frozenset[DispatchKey],
     log: Diagnostics,
-) -> list[Entry]:
+) -> _Written:
     root = load_yaml(where, log)
     if root is None:
-        return []
+        return _Written()
     if not isinstance(root, ListNode):
         label = "start each entry with '- func: ...'"
         log.error("wrong-kind", "a file of operator definitions must be a list", root.span, label)
-        return []
-    found: dict[tuple[str, OperatorName], Entry] = {}
+        return _Written()
+    found: dict[OperatorName, Entry] = {}
+    unread: set[str | None] = set()
     for node in root.items:
         entry = read_entry(node, legal_tags, ignored_keys, log)
         if entry is None:
+            unread.add(_root_name(node))
             continue
-        key = (entry.function.namespace, entry.function.func.name)
-        first = found.setdefault(key, entry)
+        first = found.setdefault(entry.function.func.name, entry)
         if first is not entry:
-            name = entry.function.func.name
-            note = Note("first defined here", first.func.span)
-            log.error("duplicate-operator", f"the operator '{name}' is defined twice", entry.func.span, notes=[note])
-    return list(found.values())
+            _report_duplicate(first, entry, log)
+    return _Written(tuple(found.values()), frozenset(filter(None, unread)), None in unread)
+
+
+def _root_name(node: Node) -> str | None:
+    """The operator of an entry that can't be read, if that much of it can."""
+    name = operator_of(node)
+    return BaseOperatorName.parse(name).base if name else None
+
+
+def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
+    name, place = second.function.func.name, second.func.span
+    if first.function.namespace == second.function.namespace:
+        note = Note("first defined here", first.func.span)
+        log.error("duplicate-operator", f"the operator '{name}' is defined twice", place, notes=[note])
+    else:
+        namespaces = f"'{first.function.namespace}' and '{second.function.namespace}'"
+        message = f"the operator '{name}' is defined in two namespaces, {namespaces}"
+        label = "the operators of one file need different names"
+        log.error("duplicate-operator", message, place, label, [Note("the other is here", first.func.span)])
 
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:

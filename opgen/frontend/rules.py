@@ -10,18 +10,19 @@ only looks: it takes what was read and yields what is wrong with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
+from opgen.frontend.cpp_names import KEYWORDS
 from opgen.frontend.derive import Derived
 from opgen.frontend.entries import (
     AUTOGEN,
     DEVICE_CHECK,
     DISPATCH,
-    MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
     RANDOM,
     STRUCTURED,
@@ -33,7 +34,7 @@ from opgen.frontend.entries import (
     Entry,
 )
 from opgen.frontend.fields import Field
-from opgen.frontend.groups import Forms
+from opgen.frontend.groups import Forms, signature_key
 from opgen.model import (
     DeviceCheckType,
     DispatchKey,
@@ -54,16 +55,25 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 )
 
 
-def check_entries(
-    entries: list[Entry], groups: Mapping[Hashable, Forms], derived: Iterable[Derived], log: Diagnostics
-) -> None:
-    """Logs every breach of a rule."""
-    by_name = {entry.function.func.name: entry for entry in entries}
+def check_each(entries: Iterable[Entry], log: Diagnostics) -> None:
+    """Logs every breach of a rule that can be seen from one entry."""
     for entry in entries:
         for rule in ENTRY_RULES:
             log.extend(rule(entry))
-        log.extend(_check_delegate(entry, by_name))
     log.extend(_check_types(entries))
+
+
+def check_between(
+    entries: Collection[Entry],
+    by_name: Mapping[OperatorName, Entry],
+    groups: Mapping[Hashable, Forms],
+    derived: Collection[Derived],
+    unread: Collection[str],
+    log: Diagnostics,
+) -> None:
+    """Logs every breach of a rule between entries; nothing is expected of the operators that are unread."""
+    for entry in entries:
+        log.extend(_check_delegate(entry, by_name, unread))
     log.extend(_check_identifiers(entries))
     log.extend(_check_signatures(entries, groups, by_name))
     for forms in groups.values():
@@ -185,6 +195,18 @@ def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
                 yield Diagnostic("unknown-alias", message, span, f"write '(a) …' on the argument, or drop '({name})'")
 
 
+def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
+    """Names that become names in C++ can't be words of C++."""
+    func = entry.function.func
+    named = [("operator", str(func.name.name)), *(("argument", a.name) for a in func.arguments.flat_all)]
+    for what, name in named:
+        if name in KEYWORDS:
+            found = re.search(rf"\b{name}\b(?=\s*[=,)(.])", entry.func.text)
+            span = entry.func.span_at(*found.span()) if found else entry.func.span
+            message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
+            yield Diagnostic("cpp-keyword", message, span)
+
+
 ENTRY_RULES: Final[tuple[Rule, ...]] = (
     _check_method,
     _check_structured,
@@ -195,6 +217,7 @@ ENTRY_RULES: Final[tuple[Rule, ...]] = (
     _check_composites,
     _check_inplace_view,
     _check_return_aliases,
+    _check_keywords,
 )
 """What each entry must keep by itself."""
 
@@ -202,12 +225,16 @@ ENTRY_RULES: Final[tuple[Rule, ...]] = (
 # --------------------------------------------------------------------------- several entries
 
 
-def _check_delegate(entry: Entry, by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+def _check_delegate(
+    entry: Entry, by_name: Mapping[OperatorName, Entry], unread: Collection[str]
+) -> Iterator[Diagnostic]:
     written = entry.values[STRUCTURED_DELEGATE]
     if written is None:
         return
     name, word = written
     target = by_name.get(name)
+    if target is None and name.name.base in unread:
+        return
     if target is None:
         near = closest(str(name), map(str, by_name))
         notes = (Note(f"'{near}' is here", by_name[OperatorName.parse(near)].func.span),) if near else ()
@@ -268,17 +295,11 @@ def _check_signatures(
     entries: Iterable[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[OperatorName, Entry]
 ) -> Iterator[Diagnostic]:
     """No two overloads of the same form may share a signature: callers couldn't choose."""
-    kept = {function.func.name: function for forms in groups.values() for function in forms.values()}
-    dropped = [entry for entry in entries if entry.function.func.name not in kept]
-    for entry in dropped:
+    for entry in entries:
         func = entry.function.func
-        twin = next(
-            f
-            for f in kept.values()
-            if f.func.kind() is func.kind()
-            and f.namespace == entry.function.namespace
-            and f.func.signature() == func.signature()
-        )
+        twin = groups[signature_key(entry.function.namespace, func.signature())][func.kind()]
+        if twin.func.name == func.name:
+            continue
         note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].func.span)
         message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
         yield Diagnostic("same-signature", message, entry.func.span, "no call could tell them apart", (note,))
@@ -304,12 +325,22 @@ def _check_structured_group(forms: Forms, by_name: Mapping[OperatorName, Entry])
 
 def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
     """What is derived must be asked for by an entry, so that a reader finds it."""
-    asked = {str(name) for entry in by_name.values() for name in entry.function.autogen}
+    names = {made.function.func.name for made in derived}
+    asked = {name for entry in by_name.values() for name in entry.function.autogen}
     for made in derived:
         name = made.function.func.name
-        if str(name) in asked:
-            continue
         entry = by_name[made.base.func.name]
-        names = ", ".join([*map(str, made.base.autogen), str(name)])
+        if name in by_name:
+            yield _taken(name, entry, by_name[name])
+        if name in asked or not names.issuperset(made.base.autogen):
+            continue  # what is asked for in vain is a misspelling of this one, and reported
+        wanted = ", ".join([*map(str, made.base.autogen), str(name)])
         message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"
-        yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {names}'")
+        yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {wanted}'")
+
+
+def _taken(name: OperatorName, base: Entry, written: Entry) -> Diagnostic:
+    """Another operator has the name that a derived one gets."""
+    message = f"'{name}' is derived from '{base.function.func.name}', but another operator has its name"
+    notes = (Note("its arguments are others", written.func.span),)
+    return Diagnostic("autogen-exists", message, _at(base, AUTOGEN), "give one of them another overload name", notes)

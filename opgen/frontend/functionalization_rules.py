@@ -1,0 +1,155 @@
+"""Rules without which functionalization could not run an operator; each breach is one diagnostic.
+
+They are about groups, so they come after everything else about a file is known to be right.
+
+    ops.yaml:3:9: error: 'peek' is a view, but it has no copying form [view-without-copy]
+        3 | - func: peek(Tensor(a) self) -> Tensor(a)
+          |         ^^^^ add an entry for 'peek_copy' with 'tags: view_copy'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.diagnostics import Diagnostic, Note
+from opgen.model import (
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunction,
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    SchemaKind,
+    Type,
+    get_view_copy_name,
+)
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+
+_WITHOUT_FORMS: Final = frozenset(
+    {
+        "_cummax_helper",
+        "_cummin_helper",
+        "_fill_mem_eff_dropout_mask_",
+        "_flash_attention_forward_no_dropout_inplace",
+        "_slow_conv2d_backward.grad_input",
+        "adaptive_avg_pool3d_backward.grad_input",
+        "polygamma_",
+        "record_stream",
+        "resize_",
+        "resize_as_",
+    }
+)
+"""Operators of torch's own that write, and that functionalization never meets or treats by hand."""
+
+
+def check_functionalization(
+    grouped: Iterable[NativeFunction | NativeFunctionsGroup],
+    view_grouped: Iterable[NativeFunction | NativeFunctionsViewGroup],
+) -> Iterator[Diagnostic]:
+    """Every breach of a rule in these groups."""
+    viewing: set[NativeFunction] = set()
+    for view_group in view_grouped:
+        if isinstance(view_group, NativeFunctionsViewGroup):
+            viewing.update(view_group.functions())
+            yield from _check_view_group(view_group)
+    for group in grouped:
+        if isinstance(group, NativeFunctionsGroup):
+            yield from _check_derived(group)
+        elif group not in viewing:
+            yield from _check_alone(group)
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+def _check_view_group(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
+    yield from _check_composites(group)
+    # A view that is made of other operators is left to them.
+    if not group.composite:
+        yield from _check_view(group.view)
+        yield from _check_copy(group)
+
+
+def _check_composites(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
+    view, inplace = group.view, group.view_inplace
+    if inplace is not None and inplace.has_composite_implicit_autograd_kernel != group.composite:
+        made, not_made = (view, inplace) if group.composite else (inplace, view)
+        message = f"'{made.func.name}' is made of other operators, but '{not_made.func.name}' is not"
+        label = "a view and its in-place form must both have kernels under CompositeImplicitAutograd, or neither"
+        yield Diagnostic("view-composite", message, not_made.loc, label, (Note("the other is here", made.loc),))
+
+
+def _check_view(view: NativeFunction) -> Iterator[Diagnostic]:
+    base, returns = view.func.arguments.flat_all[0], view.func.returns
+    if base.type != _TENSOR:
+        message = f"'{view.func.name}' is a view, but its first argument '{base.name}' is no Tensor"
+        yield Diagnostic("view-base", message, view.loc, "the Tensor that it is a view of must come first")
+    if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
+        message = f"'{view.func.name}' is a view, but it returns neither one Tensor nor one list of them"
+        label = "without 'dispatch', a view may return what the operators that it is made of do"
+        yield Diagnostic("view-returns", message, view.loc, label)
+
+
+def _is_tensor_or_list(type: Type) -> bool:
+    return type == _TENSOR or (isinstance(type, ListType) and type.elem == _TENSOR)
+
+
+def _check_copy(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
+    if group.view_copy is not None:
+        return
+    view = group.view
+    copy = str(get_view_copy_name(view))
+    if view.root_name.endswith("_inverse"):
+        copy = copy.replace("_inverse_copy", "_scatter")
+    message = f"'{view.func.name}' is a view, but it has no copying form"
+    yield Diagnostic("view-without-copy", message, view.loc, f"add an entry for '{copy}' with 'tags: view_copy'")
+
+
+# ---------------------------------------------------------------------------------- other forms
+
+
+def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
+    """No form can be derived where an argument that is written to may be None."""
+    written = [f for f in (group.inplace, group.mutable, group.functional, group.out) if f and not _is_derived(f)]
+    derived = [str(function.func.name) for function in group.functions() if _is_derived(function)]
+    if not derived or not written:
+        return
+    origin = written[0]
+    for argument in origin.func.arguments.flat_all:
+        if argument.is_write and argument.type.is_nullable():
+            message = f"'{origin.func.name}' writes to '{argument.name}', which may be None"
+            label = f"write the entries of {' and '.join(derived)} yourself, or drop the '?'"
+            yield Diagnostic("autogen-optional-write", message, origin.loc, label)
+
+
+def _is_derived(function: NativeFunction) -> bool:
+    return "generated" in function.tags
+
+
+def _check_alone(function: NativeFunction) -> Iterator[Diagnostic]:
+    """An operator that writes needs a form that doesn't, unless it is made of operators that have one."""
+    func = function.func
+    if not func.modifies_arguments or function.has_composite_implicit_autograd_kernel or _is_derived(function):
+        return
+    if str(func.name) in _WITHOUT_FORMS and function.namespace == "aten":
+        return
+    returned = [name for name in func.aliased_return_names() if name is not None]
+    if func.kind() is SchemaKind.mutable and returned:
+        message = f"'{func.name}' returns '{returned[0]}', which it writes to"
+        yield Diagnostic("returned-write", message, function.loc, "drop it from the returns: callers have it already")
+        return
+    message = f"'{func.name}' writes to its arguments, and there is no functional form to call in its stead"
+    yield Diagnostic("no-functional-form", message, function.loc, _suggest_forms(function))
+
+
+def _suggest_forms(function: NativeFunction) -> str:
+    func = function.func
+    base, overload = func.name.name.base, func.name.overload_name
+    if func.kind() is SchemaKind.out:
+        return f"add an entry for '{base}' that returns what this writes to '{func.arguments.out[0].name}'"
+    functional = f"{base}_functional" if func.kind() is SchemaKind.mutable else base
+    if overload:
+        return f"write 'autogen: {functional}.{overload}, {base}.{overload}_out'"
+    return f"write 'autogen: {functional}, {base}.out'"
