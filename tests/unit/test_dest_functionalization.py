@@ -387,7 +387,7 @@ def test_a_class_owns_lists_that_its_constructor_is_lent() -> None:
 
 
 def test_copies_of_views() -> None:
-    kernels = []
+    kernels: list[str] = []
     for program in (load(TAKE_VIEW), load(HALVES)):
         kernels += render_view_copy(program, view_group_of(program))
     assert_expected_inline(
