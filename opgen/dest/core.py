@@ -23,13 +23,11 @@ _OPERATOR_WORDS: Final = frozenset(
 
 def emit_core_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/aten_interned_strings.h` and `enum_tag.h`."""
+    del options
     yield OutputFile("core/aten_interned_strings.h", _render_symbols(program, templates), group="core_")
     env = {"enum_of_valid_tags": ",\n".join(sorted(program.tags))}
     text = templates.render("enum_tag.h", env)
-    if options.headeronly_install_dir is None:
-        yield OutputFile("core/enum_tag.h", text, group=None)
-    else:
-        yield OutputFile("enum_tag.h", text, root="headeronly", group=None)
+    yield OutputFile("enum_tag.h", text, root="headeronly", group=None)
 
 
 def emit_core_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
