@@ -18,6 +18,7 @@ from opgen.dest.operators import emit_operator_headers, emit_operator_sources
 from opgen.dest.register_dispatch_key import emit_register_dispatch_key
 from opgen.dest.register_schema import emit_register_schema
 from opgen.dest.tensor_body import emit_tensor_headers, emit_tensor_sources
+from opgen.dest.ufunc import emit_ufunc_sources
 from opgen.dest.view_copy import emit_view_copy_kernels
 from opgen.dest.view_meta import emit_functional_inverses, emit_view_meta_classes
 from opgen.dest.vmap_plumbing import emit_vmap_plumbing
@@ -56,6 +57,7 @@ EMITTERS: Final[tuple[Emitter, ...]] = (
     Emitter("Tensor", "sources", emit_tensor_sources),
     Emitter("core lists", "sources", emit_core_sources),
     Emitter("registrations", "sources", emit_register_dispatch_key),
+    Emitter("ufuncs", "sources", emit_ufunc_sources),
     Emitter("schemas", "sources", emit_register_schema),
     Emitter("backend selection", "sources", emit_backend_select),
     Emitter("functionalization", "sources", emit_functionalization),
