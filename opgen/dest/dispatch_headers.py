@@ -12,11 +12,11 @@ that `Tensor`'s own header can include.  With a header for each operator, the la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from opgen.dest.dispatch_key_files import dependency_group, functions_keys, ops_header
-from opgen.dest.served_forms import index_for, served_by
-from opgen.model import BackendIndex, DispatchKey
+from opgen.dest.served_forms import KernelMap, Served
+from opgen.model import DispatchKey
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
@@ -24,8 +24,9 @@ from opgen.program import Options, Program
 
 def emit_dispatch_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields the headers of each key that has C++ functions of its own."""
+    kernels = KernelMap(program)
     for key in functions_keys(options):
-        groups = declare_functions(program, index_for(program, key))
+        groups = declare_functions(program, kernels.served_by(key))
         yield _outer_header(key, options, templates)
         if not options.per_operator_headers:
             every = [declaration for _, declarations in groups for declaration in declarations]
@@ -40,9 +41,9 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
             yield _operator_header(key, name, declarations, templates)
 
 
-def declare_functions(program: Program, index: BackendIndex) -> Iterator[tuple[str, list[str]]]:
-    """For each group that the key of `index` has functions for, its root name and their declarations."""
-    for served in served_by(program, index):
+def declare_functions(program: Program, groups: Iterable[Served]) -> Iterator[tuple[str, list[str]]]:
+    """For each group that a key has kernels for, its root name and the declarations of its functions."""
+    for served in groups:
         declarations = [
             f"TORCH_API {signature.decl()};"
             for form, _ in served.forms

@@ -23,7 +23,7 @@ from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
 from opgen.dest.register_structured import wrap_structured
 from opgen.dest.register_unstructured import wrap_kernel, wrap_meta_inplace
-from opgen.dest.served_forms import Served, Service, index_for, served_by
+from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
@@ -37,16 +37,15 @@ _CPU_SHARDS: Final = 4
 
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields the registrations of each dispatch key."""
-    calls = KernelCalls(program)
+    calls, kernels = KernelCalls(program), KernelMap(program)
     for key in options.dispatch_keys:
-        yield from emit_registrations(calls, key, options, templates)
+        yield from emit_registrations(key, tuple(kernels.served_by(key)), calls, options, templates)
 
 
 def emit_registrations(
-    calls: KernelCalls, key: DispatchKey, options: Options, templates: TemplateSet
+    key: DispatchKey, served: tuple[Served, ...], calls: KernelCalls, options: Options, templates: TemplateSet
 ) -> Iterator[OutputFile]:
-    """Yields the registrations of one dispatch key."""
-    served = tuple(served_by(calls.program, index_for(calls.program, key)))
+    """Yields the registrations of what one dispatch key has for each group of operators."""
 
     def render(each: Served) -> Mapping[str, list[str]]:
         env = definitions_env(each, calls, options)

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from opgen.frozen_map import FrozenMap
-from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
+from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, OperatorName, SchemaKind
 from opgen.program import Program
 
 
@@ -53,13 +54,32 @@ class Served:
         return any(service is not Service.META_INPLACE for _, service in self.forms)
 
 
-def served_by(program: Program, index: BackendIndex) -> Iterator[Served]:
-    """What the key of `index` has for each group of the program, groups that it has nothing for left out."""
-    for item in program.grouped:
-        group = item if isinstance(item, NativeFunctionsGroup) else None
-        forms = tuple(served_forms(item, index))
-        if forms:
-            yield Served(index, group, forms)
+class KernelMap:
+    """Finds what a dispatch key has for each group of a program, without asking every group."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._places: dict[OperatorName, list[int]] = {}
+        for place, item in enumerate(program.grouped):
+            for form in item.functions() if isinstance(item, NativeFunctionsGroup) else (item,):
+                self._places.setdefault(form.func.name, []).append(place)
+
+    def served_by(self, key: DispatchKey) -> Iterator[Served]:
+        """What `key` has for the groups that it has anything for, in the program's order."""
+        index, groups = index_for(self._program, key), self._program.grouped
+        for place in range(len(groups)) if key in _MADE_KEYS else self._named_in(index):
+            item = groups[place]
+            forms = tuple(served_forms(item, index))
+            if forms:
+                yield Served(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
+
+    def _named_in(self, index: BackendIndex) -> list[int]:
+        """Where the groups are that a kernel in `index` is for."""
+        return sorted({place for name in index.index for place in self._places.get(name, ())})
+
+
+_MADE_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional)
+"""Keys that get kernels for structured operators with no author having written any for them."""
 
 
 def served_forms(
@@ -92,7 +112,7 @@ def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bo
     """Whether the group's forms are made of structured kernels under the key."""
     if not group.structured:
         return False
-    if index.dispatch_key in (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional):
+    if index.dispatch_key in _MADE_KEYS:
         return True
     kernel = index.get_kernel(group)
     return kernel is not None and kernel.structured

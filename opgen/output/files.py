@@ -61,10 +61,12 @@ def emit_sharded(
     """
     pieces = [(shard(key(item), shards), item_env(item)) for item in items]
     name = PurePosixPath(path or template)
+    text = ""
     for index in range(shards):
         text = templates.render(template, _gathered(env, sharded_keys, (e for i, e in pieces if i == index)))
         yield OutputFile(str(name.with_name(f"{name.stem}_{index}{name.suffix}")), text, root, group)
-    text = templates.render(template, _gathered(env, sharded_keys, (e for _, e in pieces)))
+    if shards != 1:
+        text = templates.render(template, _gathered(env, sharded_keys, (e for _, e in pieces)))
     yield OutputFile(str(name.with_name(f"{name.stem}Everything{name.suffix}")), text, root, None)
 
 
