@@ -84,15 +84,17 @@ def static_call(function: NativeFunction, signatures: Signatures, backends: tupl
     key_set = _key_set(function)
     if key_set is None:
         return None
-    cases = "".join(
-        f"    case DispatchKey::{backend.dispatch_key}:\n      return {_namespace(backend, function)}::{call};;\n"
-        for backend in serving
-    )
-    return f"""
-  DispatchKeySet _dk_set = {key_set};
+    cases = [(backend.dispatch_key, f"{_namespace(backend, function)}::{call}") for backend in serving]
+    return _switch(key_set, cases, otherwise)
+
+
+def _switch(key_set: str, cases: Iterable[tuple[DispatchKey, str]], otherwise: str) -> str:
+    """The statements that return the call for the backend of the highest key in `key_set`."""
+    branches = "".join(f"    case DispatchKey::{key}:\n      return {call};;\n" for key, call in cases)
+    return f"""DispatchKeySet _dk_set = {key_set};
   DispatchKey _dk = c10::highestPriorityBackendTypeId(_dk_set);
   switch (_dk) {{
-{cases}    default:
+{branches}    default:
       {otherwise}
   }}"""
 
