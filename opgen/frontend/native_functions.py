@@ -15,6 +15,7 @@ from pathlib import Path
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
 from opgen.frontend.entries import Entry, operator_of, read_entry
+from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import group_forms, group_functions, group_views
 from opgen.frontend.nodes import ListNode, Node, load_yaml
 from opgen.frontend.rules import check_between, check_each
@@ -104,10 +105,16 @@ def load_program(
     selector = select(selected_names, selection_path, log, known)
     if definitions is None or selector is None or log.has_errors:
         return None
+    grouped = tuple(group_functions(group_forms(definitions.functions).values()))
+    view_grouped = tuple(group_views(definitions.functions))
+    breaches = list(check_functionalization(grouped, view_grouped))
+    if breaches:
+        log.extend(breaches)
+        return None
     return Program(
         functions=definitions.functions,
-        grouped=tuple(group_functions(group_forms(definitions.functions).values())),
-        view_grouped=tuple(group_views(definitions.functions)),
+        grouped=grouped,
+        view_grouped=view_grouped,
         backend_indices=definitions.backend_indices,
         selector=selector,
         tags=FrozenMap((tag.name, tag.description) for tag in definitions.tags.values()),

@@ -104,7 +104,8 @@ def test_a_functional_operator() -> None:
 
 
 def test_out_arguments_come_first_for_callers_and_last_in_the_schema() -> None:
-    text = declaration("mix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "  tags: out\n")
+    functional = "- func: mix(Tensor self) -> Tensor\n  dispatch: {CPU: kernel}\n"
+    text = declaration("mix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", f"  tags: out\n{functional}")
     (entry,) = yaml.safe_load(text)
     assert [row["name"] for row in entry["arguments"]] == ["out", "self"]
     assert [row["name"] for row in entry["schema_order_arguments"]] == ["self", "out"]

@@ -14,7 +14,7 @@ from tests.unit.tiny_programs import program_of, text_of
 
 def plumbing(schema: str, tags: str = "[]") -> str | None:
     """The plumbing of the one operator with that schema."""
-    program = program_of(f"- func: {schema}\n  dispatch: {{CPU: kernel}}\n  tags: {tags}\n")
+    program = program_of(f"- func: {schema}\n  tags: {tags}\n")
     return render_plumbing(program, program.functions[0])
 
 
