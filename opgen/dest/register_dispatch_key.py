@@ -109,13 +109,9 @@ def render_registrations(served: Served, wrappers: Iterable[Wrapper], program: P
     registrations = [
         f"m.impl({string_literal(str(wrapper.function.func.name))}, TORCH_FN({wrapper.name}));"
         for wrapper in wrappers
-        if _is_registered(wrapper.function, program)
+        if program.selector.is_native_function_selected(wrapper.function)
     ]
     if not registrations:
         return ""
     head = f"TORCH_LIBRARY_IMPL({served.first.namespace}, {served.index.dispatch_key}, m)"
     return f"{head} {{\n{block(registrations)}}}"
-
-
-def _is_registered(function: NativeFunction, program: Program) -> bool:
-    return not function.manual_kernel_registration and program.selector.is_native_function_selected(function)

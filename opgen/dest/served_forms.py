@@ -85,7 +85,7 @@ _MADE_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonF
 def served_forms(
     item: NativeFunction | NativeFunctionsGroup, index: BackendIndex
 ) -> Iterator[tuple[NativeFunction, Service]]:
-    """The forms that have a kernel under the key of `index`."""
+    """The forms that have a kernel under the key of `index`, those left out that their author registers."""
     if isinstance(item, NativeFunctionsGroup):
         if _is_structured_under(item, index):
             yield from _structured_forms(item, index)
@@ -94,6 +94,8 @@ def served_forms(
     else:
         forms = (item,)
     for form in forms:
+        if form.manual_kernel_registration:
+            continue
         if index.has_kernel(form):
             yield form, Service.KERNEL
         elif index.dispatch_key is DispatchKey.Meta and _needs_no_meta(form):
