@@ -32,7 +32,7 @@ from opgen.program import Options, Program
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
 _CPU_SHARDS: Final = 4
-"""The CPU's registrations take so long to compile that they are split; a build for CUDA can't be."""
+"""The CPU's registrations, which every build has, are split so that they compile side by side."""
 
 
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -66,10 +66,10 @@ def emit_registrations(
 
 
 def _file_env(key: DispatchKey, served: tuple[Served, ...], options: Options) -> Mapping[str, object]:
-    """What all shards of a key begin with; with nothing to register, nothing special is needed."""
-    helpers_for = key if served else DispatchKey.Undefined
-    if key is DispatchKey.CompositeImplicitAutogradNestedTensor:
-        helpers_for = key
+    """What all shards of a key begin with."""
+    # Where there is nothing to register, no backend need have functions that allocate.
+    needs_none = not served and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
+    helpers_for = DispatchKey.Undefined if needs_none else key
     return {
         "extra_cuda_headers": device_includes(key, options),
         "external_backend_headers": "",

@@ -103,7 +103,7 @@ def served_forms(
 
 
 def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Iterator[tuple[NativeFunction, Service]]:
-    """The forms that are made of a structured kernel: all, but that what calls the out form is none of it."""
+    """The forms that are made of a structured kernel: all, or all but the out form where that is what they call."""
     calls_out = index.dispatch_key is DispatchKey.CompositeExplicitAutogradNonFunctional
     for form in group.functions():
         if not (calls_out and form is group.out):
