@@ -199,11 +199,12 @@ def did_you_mean(word: str, legal: Iterable[str]) -> str:
 
 
 def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
-    """A label for a bad word: the nearest legal one and, if they are few, all of them."""
-    words = list(legal)
+    """A label for a bad word: the nearest legal one; or all of them, if none is near and they are few."""
+    words = sorted(legal) if isinstance(legal, (set, frozenset)) else list(legal)
     near = did_you_mean(word, words)
-    listing = f"expected one of: {', '.join(words)}" if len(words) <= limit else ""
-    return "; ".join(part for part in (near, listing) if part)
+    if near or not words or len(words) > limit:
+        return near
+    return f"expected one of: {', '.join(words)}" if len(words) > 1 else f"expected: {words[0]}"
 
 
 def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:
@@ -270,6 +271,4 @@ _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def _width(text: str) -> int:
     """Terminal columns that `text` takes: two for wide East Asian characters, none for marks."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Final, TypeVar
 
+from opgen.diagnostics import expected
 from opgen.schema_lexer import Cursor, SchemaError
 
 __all__ = [
@@ -69,6 +70,30 @@ _SCRIPT_NAMES: Final = frozenset(
         "number",
     }
 )
+_FOREIGN_TYPES: Final = (
+    ("ArrayRef", "write 'int[]' for a list of int"),
+    ("IntArrayRef", "write 'int[]'"),
+    ("List", "write 'int[]' for a list of int"),
+    ("Optional", "write 'Tensor?' for a Tensor or None"),
+    ("SymIntArrayRef", "write 'SymInt[]'"),
+    ("TensorList", "write 'Tensor[]'"),
+    ("Tuple", "write '(Tensor, Tensor)' for two returns"),
+    ("at", "types are written without a namespace"),
+    ("c10", "types are written without a namespace"),
+    ("const", "leave it out: an argument isn't written to unless it is annotated, as in 'Tensor(a!)'"),
+    ("double", "write 'float', which has the precision of C++'s double"),
+    ("int32_t", "write 'int', which has 64 bits"),
+    ("int64_t", "write 'int', which has 64 bits"),
+    ("list", "write 'int[]' for a list of int"),
+    ("optional", "write 'Tensor?' for a Tensor or None"),
+    ("size_t", "write 'int', which has 64 bits"),
+    ("std", "types are written without a namespace"),
+    ("string", "write 'str'"),
+    ("torch", "types are written without a namespace"),
+    ("tuple", "write '(Tensor, Tensor)' for two returns"),
+    ("void", "write '()' for no returns"),
+)
+"""Types of C++ and of Python, and what the schema language says in their stead."""
 _SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _OVERLOAD: Final = re.compile(r"\w+", re.ASCII)
@@ -325,7 +350,8 @@ def _read_plain_type(cursor: Cursor) -> Type:
         return _read_custom_class(cursor, start)
     if name in _SCRIPT_NAMES or _TYPE_VARIABLE.fullmatch(name):
         return ScriptType(name)
-    cursor.fail_word("unknown-type", f"unknown type '{name}'", start, BaseTy.__members__)
+    label = dict(_FOREIGN_TYPES).get(name) or expected(name, BaseTy.__members__, limit=len(BaseTy))
+    cursor.fail(f"unknown type '{name}'", start, cursor.previous_end, label, "unknown-type")
 
 
 def _read_custom_class(cursor: Cursor, start: int) -> Type:
@@ -862,7 +888,8 @@ class OperatorName:
         """The name that `text` spells.  Raises SchemaError."""
         name, dot, overload = text.partition(".")
         if dot and not _OVERLOAD.fullmatch(overload):
-            raise SchemaError(text, len(name), len(text), "schema-syntax", f"'{overload}' is no overload name")
+            at = len(name) + 1 if overload else len(name)
+            raise SchemaError(text, at, len(text), "schema-syntax", f"'{overload}' is no overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
 
     @staticmethod
@@ -1061,6 +1088,14 @@ def _view_base(base: str) -> str:
     return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
 
 
+def argument_places(text: str) -> dict[str, tuple[int, int]]:
+    """Where each argument of a schema stands, by its name: the offsets of its type's start and its own end."""
+    cursor = Cursor(text)
+    OperatorName.read(cursor)
+    cursor.expect("(", "after the operator's name")
+    return Arguments.read(cursor)[1]
+
+
 def _check_schema(
     schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
 ) -> None:
@@ -1076,7 +1111,7 @@ def _check_schema(
             f"'{schema.name}' is in-place by its name, but {problem}",
             start,
             end,
-            "write 'Tensor(a!) self', or drop the '_' from the name" if own is not None else "",
+            "write 'Tensor(a!) self', or drop the '_' from the name",
             "schema-inplace",
         )
     returns_self = len(schema.returns) == 1 and schema.returns[0].annotation == own.argument.annotation

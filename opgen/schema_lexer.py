@@ -10,10 +10,9 @@ a `Cursor`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
 
-from opgen.diagnostics import Diagnostic, Note, Source, UserError, expected
+from opgen.diagnostics import Diagnostic, Note, Source, UserError
 
 _TOKEN: Final = re.compile(
     r"""
@@ -144,8 +143,3 @@ class Cursor:
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
         """Raises a SchemaError at the given offsets."""
         raise SchemaError(self.text, start, end, id, message, label)
-
-    def fail_word(self, id: str, message: str, start: int, legal: Sequence[str] | Iterable[str]) -> NoReturn:
-        """Raises a SchemaError at the token last taken, which should have been one of `legal`."""
-        word = self.text[start : self.previous_end]
-        raise SchemaError(self.text, start, self.previous_end, id, message, expected(word, legal))

@@ -187,16 +187,20 @@ def _check_requests(forms: Forms, made: list[Derived], entries: Mapping[Operator
             if str(wanted) in names:
                 continue
             if wanted in entries:
-                first = Note("it is written here", entries[wanted].func.span)
+                first = Note("it is written here", entries[wanted].name_span)
                 log.error("autogen-exists", f"'{wanted}' is written already", word.span, "remove it here", [first])
             elif _is_decomposed(function):
                 message = f"'{wanted}' is not derived: '{function.func.name}' is composite, so nothing needs it"
                 log.remark("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
             else:
                 message = f"'{wanted}' can't be derived from '{function.func.name}'"
-                log.error("autogen-impossible", message, word.span, _derivable(word.text, names))
+                log.error("autogen-impossible", message, word.span, _derivable(word.text, names, function))
 
 
-def _derivable(word: str, names: set[str]) -> str:
-    listing = f"what can be is {', '.join(sorted(names))}" if names else "nothing can be"
-    return did_you_mean(word, names) or listing
+def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
+    """What can be derived instead."""
+    if names:
+        return did_you_mean(word, names) or f"what can be is {', '.join(sorted(names))}"
+    if not _can_have_out(function):
+        return "no form can be: it returns no tensor, and isn't in-place by its name"
+    return f"what can be is {function.func.name.name}.{out_overload_name(function.func.name.overload_name)}"

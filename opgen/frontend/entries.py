@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
 from opgen.frontend.cpp_names import identifier, qualified_name
 from opgen.frontend.fields import Field, Values, boolean, kind_of, one_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
@@ -45,6 +45,7 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
+from opgen.schema import argument_places
 from opgen.schema_lexer import Cursor
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
@@ -59,6 +60,42 @@ class Entry:
     values: Values
     func: Scalar
     """The schema as written, namespace included."""
+
+    @property
+    def name_span(self) -> Span:
+        """Where the operator's name and overload stand."""
+        return _name_span(self.func)
+
+    def argument_span(self, name: str) -> Span:
+        """Where the argument `name` of the schema stands, its type included."""
+        offset, end = _name_offset(self.func), len(self.func.text)
+        place = argument_places(self.func.text[offset:]).get(name, (0, end - offset))
+        return self.func.span_at(offset + place[0], offset + place[1])
+
+    @property
+    def returns_span(self) -> Span:
+        """Where the returns stand, behind the arrow."""
+        text = self.func.text
+        start = text.rfind("->") + 2
+        return self.func.span_at(start + len(text[start:]) - len(text[start:].lstrip()), len(text))
+
+    def key_span(self, key: DispatchKey) -> Span:
+        """Where a key of the dispatch table stands."""
+        table = self.values[DISPATCH]
+        words = (word for keys, _ in (table.entries if table else ()) for word in word_list(keys))
+        return next((word.span for word in words if word.text == str(key)), self.values.span(DISPATCH))
+
+
+def _name_offset(func: Scalar) -> int:
+    """Where a schema's text goes on behind the namespace."""
+    colons = func.text.rfind("::", 0, len(func.text.partition("(")[0]))
+    return 0 if colons < 0 else colons + 2
+
+
+def _name_span(func: Scalar) -> Span:
+    """Where the operator's name and overload stand."""
+    start = _name_offset(func)
+    return func.span_at(start, start + len(func.text[start:].partition("(")[0].rstrip()))
 
 
 # --------------------------------------------------------------------------- converters
@@ -88,7 +125,8 @@ def _dispatch(node: Node) -> MappingNode:
     if isinstance(node, MappingNode):
         return node
     message = f"a dispatch table must be a mapping, not {kind_of(node)}"
-    raise UserError(Diagnostic("wrong-kind", message, node.span, "write 'CPU: kernel' on a line of its own"))
+    label = "write 'CPU: kernel' on a line of its own" + (", without '- '" if isinstance(node, ListNode) else "")
+    raise UserError(Diagnostic("wrong-kind", message, node.span, label))
 
 
 def _list_of_texts(node: Node) -> tuple[Scalar, ...]:
@@ -165,6 +203,10 @@ def read_entry(
     file can't be read) any tag will do.
     """
     before = log.error_count
+    if not isinstance(node, MappingNode):
+        label = "it looks like '- func: name(Tensor self) -> Tensor', with other keys below"
+        log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
+        return None
     values = read_fields(node, TABLE, _title(node), log)
     if values is None:
         return None
@@ -202,11 +244,10 @@ def operator_of(node: Node) -> str | None:
 
 def _read_schema(where: Scalar, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
     """The namespace and the schema without it."""
-    name_end = len(where.text.partition("(")[0])
-    colons = where.text.rfind("::", 0, name_end)
-    namespace, offset = ("aten", 0) if colons < 0 else (where.text[:colons], colons + 2)
+    offset = _name_offset(where)
+    namespace = where.text[: offset - 2] if offset else "aten"
     try:
-        if colons >= 0:
+        if offset:
             _check_namespace(where, namespace)
         return namespace, FunctionSchema.parse(where.text[offset:])
     except SchemaError as problem:
@@ -220,9 +261,10 @@ def _check_namespace(where: Scalar, namespace: str) -> None:
     found = re.match(r"[A-Za-z_]\w*", namespace, re.ASCII)
     good = found.end() if found else 0
     if not namespace or good != len(namespace):
-        message = f"'{namespace}' is no namespace for an operator"
+        message = f"'{namespace}' is no namespace for an operator" if namespace else "there is no name before '::'"
         label = "an operator has one namespace, a C++ identifier"
-        raise UserError(Diagnostic("bad-namespace", message, where.span_at(good, len(namespace)), label))
+        width = 2 if where.text.startswith("::", good) else 1
+        raise UserError(Diagnostic("bad-namespace", message, where.span_at(good, good + width), label))
 
 
 def _function(
@@ -245,7 +287,7 @@ def _function(
         variants=values[VARIANTS],
         manual_kernel_registration=values[MANUAL_KERNEL_REGISTRATION],
         manual_cpp_binding=values[MANUAL_CPP_BINDING],
-        loc=values[FUNC].span,
+        loc=_name_span(values[FUNC]),
         autogen=tuple(name for name, _ in values[AUTOGEN]),
         ufunc_inner_loop=loops,
         structured=values[STRUCTURED],
@@ -304,6 +346,9 @@ def _check_no_default_args(names: tuple[Scalar, ...], func: FunctionSchema, log:
         if argument is None:
             message = f"'{func.name}' has no argument '{name.text}'"
             log.error("unknown-argument", message, name.span, expected(name.text, arguments))
+        elif argument.default is None:
+            message = f"the argument '{name.text}' has no default that C++ could be kept from seeing"
+            log.error("no-default", message, name.span, "remove it here")
 
 
 # --------------------------------------------------------------------------- kernels
@@ -318,10 +363,12 @@ def _read_dispatch(values: Values, func: FunctionSchema, log: Diagnostics) -> di
     node = values[DISPATCH]
     kernels: dict[DispatchKey, BackendMetadata] = {}
     written: dict[DispatchKey, Scalar] = {}
-    for key_list, value in node.entries if node is not None else ():
+    if node is None:
+        return {}
+    for key_list, value in node.entries:
         try:
             keys = word_list(key_list)
-            kernel = _read_kernel(key_list, value)
+            kernel = _read_kernel(node, key_list, value)
         except UserError as problem:
             log.extend(problem.diagnostics)
             continue
@@ -342,22 +389,38 @@ def _read_dispatch(values: Values, func: FunctionSchema, log: Diagnostics) -> di
 
 def _read_key(word: Scalar, log: Diagnostics) -> DispatchKey | None:
     key = DispatchKey.__members__.get(word.text)
-    if key is None or key is DispatchKey.Undefined:
+    if key is DispatchKey.Undefined:
+        log.error("unknown-dispatch-key", "no kernel can be registered under 'Undefined'", word.span)
+        return None
+    if key is None:
         label = expected(word.text, DispatchKey.__members__)
         log.error("unknown-dispatch-key", f"there is no dispatch key '{word.text}'", word.span, label)
         return None
     return key
 
 
-def _read_kernel(key: Scalar, value: Node) -> tuple[str, str]:
+def _read_kernel(table: MappingNode, key: Scalar, value: Node) -> tuple[str, str]:
     """The C++ namespace and the name of a kernel."""
     if isinstance(value, Scalar) and value.is_empty:
         message = f"the dispatch key '{key.text}' has no kernel here"
-        label = "for one kernel under two keys write 'CPU, CUDA: kernel' on a line of its own"
-        raise UserError(Diagnostic("missing-kernel", message, key.span, label))
+        raise UserError(Diagnostic("missing-kernel", message, key.span, _kernel_to_write(table, key)))
+    if not isinstance(value, Scalar):
+        message = f"the kernel under '{key.text}' must be the name of a C++ function, not {kind_of(value)}"
+        raise UserError(Diagnostic("wrong-kind", message, value.span, f"write '{key.text}: kernel'"))
     name = qualified_name(value).text
     namespace, _, base = name.rpartition("::")
     return f"{namespace or 'at'}::native", base
+
+
+def _kernel_to_write(table: MappingNode, key: Scalar) -> str:
+    """What gives a key its kernel; `{CPU, CUDA: k}` was probably meant as one kernel under two keys."""
+    keys: list[str] = []
+    for word, value in table.entries:
+        if word is key or keys:
+            keys.append(word.text)
+        if keys and isinstance(value, Scalar) and not value.is_empty:
+            return f"for one kernel under several keys write '{', '.join(keys)}: {value.text}' on a line of its own"
+    return f"write '{key.text}: kernel'"
 
 
 # --------------------------------------------------------------------------- ufuncs and precomputed
@@ -420,12 +483,12 @@ def _read_precomputed(lines: tuple[Scalar, ...], func: FunctionSchema, log: Diag
     """`dim -> int dim, bool last` replaces the argument `dim`; a line without an arrow adds."""
     if not lines:
         return None
-    arguments = {argument.name for argument in func.arguments.flat_all}
+    arguments = [argument.name for argument in func.arguments.flat_all]
     replace: dict[str, tuple[Argument, ...]] = {}
     add: tuple[Argument, ...] = ()
     for line in lines:
         try:
-            name, values = _read_precomputed_line(line)
+            name, values = _read_precomputed_line(line, arguments)
         except SchemaError as problem:
             log.extend(schema_diagnostic(problem, line, 0).diagnostics)
             continue
@@ -440,12 +503,12 @@ def _read_precomputed(lines: tuple[Scalar, ...], func: FunctionSchema, log: Diag
     return Precompute(FrozenMap(replace), add)
 
 
-def _read_precomputed_line(line: Scalar) -> tuple[str | None, tuple[Argument, ...]]:
+def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[str | None, tuple[Argument, ...]]:
     cursor = Cursor(line.text)
     name = None
-    if cursor.kinds[:1] == ["name"] and cursor.texts[1] == "->":
+    if cursor.kinds[0] == "name" and (cursor.texts[1] == "->" or cursor.ahead in arguments):
         name = cursor.take()
-        cursor.take()
+        cursor.expect("->", "between the argument and what replaces it")
     values = [Argument.read(cursor)]
     while cursor.accept(","):
         values.append(Argument.read(cursor))

@@ -92,7 +92,8 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
             label = did_you_mean(key.text, fields) or expected(key.text, fields)
             log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, label)
         elif isinstance(value, Scalar) and value.is_empty:
-            log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, _eaten(value))
+            label = _eaten(value) or "write a value, or remove the key"
+            log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, label)
         else:
             _convert(field, value, converted, log)
     lacking = [name for name, field in fields.items() if field.is_required and name not in converted]

@@ -82,9 +82,10 @@ def _check_composites(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
 
 
 def _check_view(view: NativeFunction) -> Iterator[Diagnostic]:
-    base, returns = view.func.arguments.flat_all[0], view.func.returns
-    if base.type != _TENSOR:
-        message = f"'{view.func.name}' is a view, but its first argument '{base.name}' is no Tensor"
+    base, returns = next(iter(view.func.arguments.flat_all), None), view.func.returns
+    if base is None or base.type != _TENSOR:
+        problem = f"its first argument '{base.name}' is no Tensor" if base is not None else "it has no arguments"
+        message = f"'{view.func.name}' is a view, but {problem}"
         yield Diagnostic("view-base", message, view.loc, "the Tensor that it is a view of must come first")
     if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
         message = f"'{view.func.name}' is a view, but it returns neither one Tensor nor one list of them"

@@ -17,7 +17,7 @@ from opgen.frontend.derive import Derived, derive_forms
 from opgen.frontend.entries import Entry, operator_of, read_entry
 from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import group_forms, group_functions, group_views
-from opgen.frontend.nodes import ListNode, Node, load_yaml
+from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
 from opgen.frontend.tags import TagDefinition, load_tags
@@ -131,8 +131,9 @@ def _read_entries(
     if root is None:
         return _Written()
     if not isinstance(root, ListNode):
-        label = "start each entry with '- func: ...'"
-        log.error("wrong-kind", "a file of operator definitions must be a list", root.span, label)
+        is_empty = isinstance(root, Scalar) and root.is_empty
+        message = "this file defines no operators" if is_empty else "a file of operator definitions must be a list"
+        log.error("wrong-kind", message, root.span, "start each entry with '- func: ...'")
         return _Written()
     found: dict[OperatorName, Entry] = {}
     unread: set[str | None] = set()
@@ -154,15 +155,15 @@ def _root_name(node: Node) -> str | None:
 
 
 def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
-    name, place = second.function.func.name, second.func.span
+    name, place = second.function.func.name, second.name_span
     if first.function.namespace == second.function.namespace:
-        note = Note("first defined here", first.func.span)
+        note = Note("first defined here", first.name_span)
         log.error("duplicate-operator", f"the operator '{name}' is defined twice", place, notes=[note])
     else:
         namespaces = f"'{first.function.namespace}' and '{second.function.namespace}'"
         message = f"the operator '{name}' is defined in two namespaces, {namespaces}"
         label = "the operators of one file need different names"
-        log.error("duplicate-operator", message, place, label, [Note("the other is here", first.func.span)])
+        log.error("duplicate-operator", message, place, label, [Note("the other is here", first.name_span)])
 
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:

@@ -10,7 +10,6 @@ only looks: it takes what was read and yields what is wrong with it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -85,9 +84,9 @@ def check_between(
 
 
 def _at(entry: Entry, field: Field[Any]) -> Span:
-    """The key of a field, or the schema where the field wasn't written."""
+    """The key of a field, or the operator's name where the field wasn't written."""
     key = entry.values.node.key(field.name)
-    return key.span if key is not None else entry.func.span
+    return key.span if key is not None else entry.name_span
 
 
 def _check_method(entry: Entry) -> Iterator[Diagnostic]:
@@ -99,7 +98,8 @@ def _check_method(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("out-method", "an out form can't be a method", _at(entry, VARIANTS), label)
     elif function.func.arguments.self_arg is None:
         message = f"'{function.func.name}' can't be a method: it has no argument 'self'"
-        yield Diagnostic("method-without-self", message, _at(entry, VARIANTS))
+        label = "name its tensor 'self', or write 'variants: function'"
+        yield Diagnostic("method-without-self", message, _at(entry, VARIANTS), label)
 
 
 def _check_structured(entry: Entry) -> Iterator[Diagnostic]:
@@ -165,7 +165,7 @@ def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
         message = f"'{name}' makes a tensor, so it needs a dispatch table: transforms must see it as one operator"
         label = f"add 'dispatch: {{CompositeExplicitAutograd: {cpp.name(entry.function.func)}}}'"
         if entry.function.structured_delegate is None:
-            yield Diagnostic("factory-without-dispatch", message, entry.func.span, label)
+            yield Diagnostic("factory-without-dispatch", message, entry.name_span, label)
 
 
 def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
@@ -173,7 +173,8 @@ def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
     if len(keys) > 1:
         message = f"{' and '.join(map(str, keys))} serve the same calls"
         label = "keep one: CompositeImplicitAutograd where autograd follows from the body, else another"
-        yield Diagnostic("several-composites", message, _at(entry, DISPATCH), label)
+        note = Note("the other is here", entry.key_span(keys[0]))
+        yield Diagnostic("several-composites", message, entry.key_span(keys[1]), label, (note,))
 
 
 def _check_inplace_view(entry: Entry) -> Iterator[Diagnostic]:
@@ -189,10 +190,13 @@ def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
     for returned in func.returns:
         for name in returned.annotation.alias_set if returned.annotation is not None else ():
             if name not in known and name != "*":
-                at = entry.func.text.rfind("->")
-                span = entry.func.span_at(at, len(entry.func.text))
                 message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
-                yield Diagnostic("unknown-alias", message, span, f"write '(a) …' on the argument, or drop '({name})'")
+                yield Diagnostic(
+                    "unknown-alias",
+                    message,
+                    entry.returns_span,
+                    f"annotate the argument with it, or drop '({name})' here",
+                )
 
 
 def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
@@ -201,8 +205,7 @@ def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
     named = [("operator", str(func.name.name)), *(("argument", a.name) for a in func.arguments.flat_all)]
     for what, name in named:
         if name in KEYWORDS:
-            found = re.search(rf"\b{name}\b(?=\s*[=,)(.])", entry.func.text)
-            span = entry.func.span_at(*found.span()) if found else entry.func.span
+            span = entry.name_span if what == "operator" else entry.argument_span(name)
             message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
             yield Diagnostic("cpp-keyword", message, span)
 
@@ -237,22 +240,22 @@ def _check_delegate(
         return
     if target is None:
         near = closest(str(name), map(str, by_name))
-        notes = (Note(f"'{near}' is here", by_name[OperatorName.parse(near)].func.span),) if near else ()
+        notes = (Note(f"'{near}' is here", by_name[OperatorName.parse(near)].name_span),) if near else ()
         label = f"did you mean '{near}'?" if near else "name an out form that is marked 'structured: True'"
         yield Diagnostic("unknown-delegate", f"'{name}' is not defined", word.span, label, notes)
     elif not target.function.structured:
         message = f"'{name}' is not structured, so nothing can be delegated to it"
         yield Diagnostic(
-            "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.func.span),)
+            "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.name_span),)
         )
     elif target.function.func.signature() != entry.function.func.signature():
         message = f"'{name}' takes other arguments than '{entry.function.func.name}'"
-        yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.func.span),))
-    for key in entry.kernels:
+        yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.name_span),))
+    for key in entry.kernels if not entry.function.structured else ():
         if is_structured_dispatch_key(key):
             message = f"'{entry.function.func.name}' has a kernel under {key}, but it delegates to '{name}'"
             label = f"move the kernel to '{name}'"
-            yield Diagnostic("delegate-with-kernel", message, _at(entry, DISPATCH), label)
+            yield Diagnostic("delegate-with-kernel", message, entry.key_span(key), label)
 
 
 def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
@@ -265,10 +268,11 @@ def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
             if key not in problems:
                 problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
             if problems[key]:
-                yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", entry.func.span)
+                span = entry.argument_span(argument.name)
+                yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
         reason = _type_problem(lambda f=func: cpp.returns_type(f.returns))  # type: ignore[misc]
         if reason:
-            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.func.span)
+            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
 
 
 def _type_problem(derive: Callable[[], object]) -> str:
@@ -287,8 +291,8 @@ def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
         first = found.setdefault((entry.function.namespace, name.unambiguous_name()), entry)
         if first is not entry:
             message = f"'{name}' and '{first.function.func.name}' are both '{name.unambiguous_name()}' in C++"
-            note = Note("the other is here", first.func.span)
-            yield Diagnostic("name-clash", message, entry.func.span, "rename one of them", (note,))
+            note = Note("the other is here", first.name_span)
+            yield Diagnostic("name-clash", message, entry.name_span, "rename one of them", (note,))
 
 
 def _check_signatures(
@@ -300,9 +304,9 @@ def _check_signatures(
         twin = groups[signature_key(entry.function.namespace, func.signature())][func.kind()]
         if twin.func.name == func.name:
             continue
-        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].func.span)
+        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].name_span)
         message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
-        yield Diagnostic("same-signature", message, entry.func.span, "no call could tell them apart", (note,))
+        yield Diagnostic("same-signature", message, entry.name_span, "no call could tell them apart", (note,))
 
 
 def _check_structured_group(forms: Forms, by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
@@ -314,13 +318,13 @@ def _check_structured_group(forms: Forms, by_name: Mapping[OperatorName, Entry])
         message = f"'{out.func.name}' is structured, but no functional form delegates to it"
         schema = out.func.signature()
         label = f"add an entry for '{schema.name}' with 'structured_delegate: {out.func.name}'"
-        yield Diagnostic("structured-alone", message, by_name[out.func.name].func.span, label)
+        yield Diagnostic("structured-alone", message, by_name[out.func.name].name_span, label)
     for function in forms.values():
         if function is not out and function.structured_delegate is None:
             entry = by_name[function.func.name]
             message = f"'{function.func.name}' is a form of '{out.func.name}', which is structured"
             label = f"add 'structured_delegate: {out.func.name}'"
-            yield Diagnostic("missing-delegate", message, entry.func.span, label)
+            yield Diagnostic("missing-delegate", message, entry.name_span, label)
 
 
 def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
@@ -342,5 +346,5 @@ def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[OperatorName,
 def _taken(name: OperatorName, base: Entry, written: Entry) -> Diagnostic:
     """Another operator has the name that a derived one gets."""
     message = f"'{name}' is derived from '{base.function.func.name}', but another operator has its name"
-    notes = (Note("its arguments are others", written.func.span),)
+    notes = (Note("its arguments are others", written.name_span),)
     return Diagnostic("autogen-exists", message, _at(base, AUTOGEN), "give one of them another overload name", notes)

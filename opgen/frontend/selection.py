@@ -185,7 +185,22 @@ def _nearest(name: str, known: KnownOperators) -> str:
     if base in known.base_names:
         overloads = sorted(full for full in known.names if strip_operator_overload_name(full) == base)
         return expected(name, overloads)
-    return did_you_mean(name, known.names if "." in name else known.base_names) or did_you_mean(base, known.base_names)
+    candidates = known.names if "." in name else known.base_names
+    return _did_you_mean_within(name, candidates) or _did_you_mean_within(base, known.base_names)
+
+
+def _did_you_mean_within(name: str, candidates: Collection[str]) -> str:
+    """The nearest name of the same namespace; of any, if there is no such namespace.
+
+    Namespaces must not count, or all names of one would be near.
+    """
+    namespace, _, own = name.partition("::")
+    near = closest(own, (full.partition("::")[2] for full in candidates if full.startswith(f"{namespace}::")))
+    return f"did you mean '{namespace}::{near}'?" if near else did_you_mean(name, _under_other(namespace, candidates))
+
+
+def _under_other(namespace: str, candidates: Collection[str]) -> Iterator[str]:
+    return (full for full in candidates if not full.startswith(f"{namespace}::"))
 
 
 def _read_operators(
