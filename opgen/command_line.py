@@ -24,12 +24,15 @@ from opgen.dispatch_keys import (
     DispatchKey,
     is_generic_dispatch_key,
 )
+from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.program import Options
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """What `--generate` chooses from."""
 
+UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
+EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
 STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
 
@@ -44,6 +47,8 @@ class Request:
     """The selection file, if there is one."""
     allow_unknown_operators: bool
     """Whether the selection may name operators that the definitions lack."""
+    fallback_ops_path: Path | None
+    """A list of further operators with shims, if there is one."""
     ignored_keys: frozenset[DispatchKey]
     """Keys whose kernels the definitions may name, but which this build doesn't have."""
     has_xpu: bool
@@ -180,16 +185,19 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         "--generate", nargs="*", choices=GENERATED, default=GENERATED, help="write these kinds of file only"
     )
     outputs.add_argument(
-        "--update-aoti-c-shim",
+        UPDATE_SHIM_FLAG,
         "--update_aoti_c_shim",
         action="store_true",
-        help="write the headers of the AOTInductor shims, in place of checking them",
+        help="write the headers of the AOTInductor shims, in place of checking them; also those for MPS and XPU",
     )
     outputs.add_argument(
-        "--extend-aoti-c-shim",
+        EXTEND_SHIM_FLAG,
         "--extend_aoti_c_shim",
         action="store_true",
-        help="write shims of operators that are not torch's own",
+        help="write shims for kernels of the devices' own only, to stand beside torch's shims",
+    )
+    outputs.add_argument(
+        FALLBACK_OPS_FLAG, type=Path, metavar="FILE", help="list of further operators that get AOTInductor shims"
     )
 
 
@@ -198,6 +206,7 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
     given = build_parser().parse_args(argv)
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
     ignored = _ignored_keys(mps, xpu, given.mtia)
+    _check_shim_flags(given, log)
     options = Options(
         source_path=given.source_path,
         install_dir=given.install_dir,
@@ -220,11 +229,27 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         selected_names=_tuple_or_none(given.op_registration_whitelist),
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,
+        fallback_ops_path=given.aoti_fallback_ops,
         ignored_keys=frozenset(ignored),
         has_xpu=xpu,
         quiet=given.quiet,
         verbose=given.verbose,
     )
+
+
+def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:
+    """Warns of flags about shims that are not written."""
+    if given.aoti_install_dir is not None:
+        return
+    flags = (
+        (given.update_aoti_c_shim, UPDATE_SHIM_FLAG),
+        (given.extend_aoti_c_shim, EXTEND_SHIM_FLAG),
+        (given.aoti_fallback_ops is not None, FALLBACK_OPS_FLAG),
+    )
+    for is_given, flag in flags:
+        if is_given:
+            label = "--aoti-install-dir names the folder that they are written to"
+            log.warning("flag-without-effect", f"{flag} is given, but no shims are written", label=label)
 
 
 def _tuple_or_none(values: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -100,6 +100,8 @@ class Note:
 
     message: str
     span: Span | None = None
+    lines: tuple[str, ...] = ()
+    """Text shown below, line by line and in full: a difference, say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class Diagnostic:
         parts = list(_render_place(self.span, f"{self.severity}: {_one_line(self.message)} [{self.id}]", self.label))
         for note in self.notes:
             parts += _render_place(note.span, f"note: {_one_line(note.message)}", "")
+            parts += [f"  {_visible(line)}".rstrip() for line in note.lines]
         return "\n".join(parts) + "\n"
 
 

@@ -15,19 +15,22 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from opgen.command_line import Request, read_request
+from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
+from opgen.dest.aoti_c_shim import emit_shim_headers
 from opgen.dest.table import emitters_for
 from opgen.diagnostics import Diagnostics, Note, UserError
+from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.model import BackendIndex, DispatchKey, NativeFunction
 from opgen.output.console import Progress, format_report
 from opgen.output.dependencies import GROUPS, ROOT, XPU_GROUP, emit_dependencies
 from opgen.output.files import OutputFile
+from opgen.output.pinned import check_pinned
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Options, Program
@@ -86,8 +89,10 @@ def _run(request: Request, log: Diagnostics) -> WriteReport | None:
     program = _load(request, log)
     if program is None:
         return None
-    files = generate(program, options, TemplateSet(options.source_path / "templates"), quiet=request.quiet)
-    return _write(files, request)
+    templates = TemplateSet(options.source_path / "templates")
+    files = generate(program, options, templates, quiet=request.quiet)
+    _check_shim_headers(program, options, templates, log)
+    return None if log.has_errors else _write(files, request)
 
 
 def _load(request: Request, log: Diagnostics) -> Program | None:
@@ -95,7 +100,7 @@ def _load(request: Request, log: Diagnostics) -> Program | None:
     functions, tags = definitions / "native_functions.yaml", definitions / "tags.yaml"
     if not _has_inputs(request.options.source_path, (functions, tags), log):
         return None
-    return load_program(
+    program = load_program(
         functions,
         tags,
         log,
@@ -104,6 +109,10 @@ def _load(request: Request, log: Diagnostics) -> Program | None:
         allow_unknown_operators=request.allow_unknown_operators,
         ignored_keys=request.ignored_keys,
     )
+    if program is None or request.options.aoti_install_dir is None:
+        return program
+    shims = load_shims(program.functions, request.fallback_ops_path, log)
+    return None if log.has_errors else replace(program, shims=shims)
 
 
 def _has_inputs(source: Path, files: Sequence[Path], log: Diagnostics) -> bool:
@@ -133,6 +142,14 @@ def generate(
                 log.extend(problem.diagnostics)
     log.raise_errors()
     return tuple(files)
+
+
+def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:
+    """Released programs rely on the headers of the shims: unless asked to change them, a run may not."""
+    if options.aoti_install_dir is None or options.writes_shim_headers or "sources" not in options.generate:
+        return
+    headers = emit_shim_headers(program, options, templates)
+    check_pinned(headers, options.aoti_install_dir, UPDATE_SHIM_FLAG, log)
 
 
 def _write(files: Sequence[OutputFile], request: Request) -> WriteReport:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from opgen.api.c_shim import NO_SHIMS, Shims
 from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures
 from opgen.dispatch_keys import (
     GENERIC_DISPATCH_KEYS,
@@ -60,6 +61,11 @@ class Options:
     extend_aoti_c_shim: bool = False
 
     @property
+    def writes_shim_headers(self) -> bool:
+        """Whether the headers of the shims are written; else they are only compared."""
+        return self.aoti_install_dir is not None and self.update_aoti_c_shim
+
+    @property
     def functions_keys(self) -> frozenset[DispatchKey]:
         """The keys that get C++ functions of their own, as `at::cpu::add`."""
         return frozenset((*(k for k in self.dispatch_keys if k in _KEYS_WITH_FUNCTIONS), *self.static_dispatch_keys))
@@ -92,6 +98,8 @@ class Program:
     """Which operators are to be registered."""
     tags: Mapping[str, str]
     """Legal tags and what they mean, in the order declared."""
+    shims: Shims = NO_SHIMS
+    """Which operators have functions with a C interface; none unless the run writes such functions."""
     _signatures: dict[NativeFunction, Signatures] = field(default_factory=dict, repr=False)
     _group_signatures: dict[NativeFunctionsGroup, GroupSignatures] = field(default_factory=dict, repr=False)
     _view_signatures: dict[NativeFunctionsViewGroup, ViewGroupSignatures] = field(default_factory=dict, repr=False)

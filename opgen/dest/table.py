@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
 from opgen.dest.backend_select import emit_backend_select
 from opgen.dest.core import emit_core_headers, emit_core_sources
 from opgen.dest.declarations import emit_declarations_yaml, emit_registration_declarations
@@ -64,6 +65,8 @@ EMITTERS: Final[tuple[Emitter, ...]] = (
     Emitter("view inverses", "sources", emit_functional_inverses),
     Emitter("view replay", "sources", emit_view_meta_classes),
     Emitter("view copies", "sources", emit_view_copy_kernels),
+    Emitter("shims", "sources", emit_shim_sources, wanted=lambda options: options.aoti_install_dir is not None),
+    Emitter("shim headers", "sources", emit_shim_headers, wanted=lambda options: options.writes_shim_headers),
     Emitter("declarations", "declarations_yaml", emit_declarations_yaml),
 )
 

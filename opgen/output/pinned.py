@@ -1,0 +1,65 @@
+"""Compares files that a run may not change by itself with what is on the disk.
+
+Headers that are an interface to programs compiled long ago are kept in the source tree; a run that
+would change one must be told so.  Comments and white space make no difference.
+
+    check_pinned(headers, Path("generated"), "--update-aoti-c-shim", log)
+
+    opgen: error: 'generated/c_shim_cpu.h' isn't what the operators give [pinned-file-changed]
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostics, Note
+from opgen.output.files import OutputFile
+
+MAX_DIFF_LINES: Final = 60
+"""Most lines of a difference that are shown for one file."""
+
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diagnostics) -> None:
+    """Logs an error for each file that is on the disk with other contents, and a warning for each that isn't there.
+
+    `flag` is what makes a run write them.
+    """
+    for file in files:
+        path = folder / file.path
+        try:
+            on_disk = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            notes = (Note(f"write it with {flag}"),)
+            log.warning("pinned-file-missing", f"'{path}' not found, so it can't be checked", notes=notes)
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "it is not UTF-8"
+            log.error("unreadable-file", f"can't read '{path}': {reason}")
+        else:
+            _compare(path, on_disk, file.text, flag, log)
+
+
+def _compare(path: Path, on_disk: str, text: str, flag: str, log: Diagnostics) -> None:
+    old, new = _code_lines(on_disk), _code_lines(text)
+    if old == new:
+        return
+    diff = list(difflib.unified_diff(old, new, f"{path} (on the disk)", f"{path} (generated)", lineterm="", n=1))
+    shown = diff[:MAX_DIFF_LINES]
+    if len(diff) > len(shown):
+        shown.append(f"... and {len(diff) - len(shown)} more lines")
+    notes = (
+        Note("the difference, without comments:", lines=tuple(shown)),
+        Note(f"if programs compiled against it will still work, write it with {flag}"),
+    )
+    log.error("pinned-file-changed", f"'{path}' isn't what the operators give", notes=notes)
+
+
+def _code_lines(text: str) -> list[str]:
+    """Lines without comments, with single spaces; none that are empty."""
+    lines = (" ".join(line.split()) for line in _COMMENT.sub("", text).splitlines())
+    return [line for line in lines if line]
