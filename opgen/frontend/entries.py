@@ -21,7 +21,18 @@ from typing import Final
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
 from opgen.frontend.cpp_names import identifier, qualified_name
-from opgen.frontend.fields import Field, Values, boolean, kind_of, one_of, read_fields, scalar, text, word_list
+from opgen.frontend.fields import (
+    Field,
+    Values,
+    boolean,
+    kind_of,
+    lacks_space,
+    one_of,
+    read_fields,
+    scalar,
+    text,
+    word_list,
+)
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.frontend.tags import TagDefinition
 from opgen.frozen_map import FrozenMap
@@ -126,6 +137,7 @@ def _dispatch(node: Node) -> MappingNode:
         return node
     message = f"a dispatch table must be a mapping, not {kind_of(node)}"
     label = "write 'CPU: kernel' on a line of its own" + (", without '- '" if isinstance(node, ListNode) else "")
+    label = lacks_space(node) or label
     raise UserError(Diagnostic("wrong-kind", message, node.span, label))
 
 
@@ -205,7 +217,8 @@ def read_entry(
     before = log.error_count
     if not isinstance(node, MappingNode):
         label = "it looks like '- func: name(Tensor self) -> Tensor', with other keys below"
-        log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
+        message = f"an entry must be a mapping, not {kind_of(node)}"
+        log.error("wrong-kind", message, node.span, lacks_space(node) or label)
         return None
     values = read_fields(node, TABLE, _title(node), log)
     if values is None:

@@ -32,6 +32,9 @@ Convert: TypeAlias = Callable[[Node], T]
 
 _BOOLEANS: Final = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
 _WORD = re.compile(r"[^,]+")
+_UNREADABLE = re.compile(r"\s*:\s+[*!]")
+"""Before a value that is empty only because its alias names nothing, or because a tag stands in its place."""
+_KEY_WITHOUT_SPACE = re.compile(r"\w+:(?!:)(?=\S)", re.ASCII)
 
 
 class _Required(Enum):
@@ -82,7 +85,8 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
     """
     fields = {field.name: field for field in table}
     if not isinstance(node, MappingNode):
-        label = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:2])
+        listing = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:2])
+        label = lacks_space(node) or listing
         log.error("wrong-kind", f"{what} must be a mapping, not {kind_of(node)}", node.span, label)
         return None
     converted: dict[str, object] = {}
@@ -92,6 +96,8 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
             label = did_you_mean(key.text, fields) or expected(key.text, fields)
             log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, label)
         elif isinstance(value, Scalar) and value.is_empty:
+            if _UNREADABLE.match(key.source.text, key.end):
+                continue  # reported when it was read
             label = _eaten(value) or "write a value, or remove the key"
             log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, label)
         else:
@@ -119,6 +125,12 @@ def _check_present(node: MappingNode, required: Collection[str], what: str, log:
 
 def _eaten(value: Scalar) -> str:
     return "' #' starts a comment in YAML: quote the value" if value.eaten_comment() else ""
+
+
+def lacks_space(node: Node) -> str:
+    """Advice about a text that would be a mapping if there were a space behind its colon."""
+    found = _KEY_WITHOUT_SPACE.match(node.text) if isinstance(node, Scalar) and node.is_plain else None
+    return f"put a space after '{found.group()}'" if found else ""
 
 
 def kind_of(node: Node) -> str:

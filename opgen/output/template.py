@@ -71,7 +71,10 @@ class CodeTemplate:
         """
         scope = {**(env or _EMPTY), **kwargs} if kwargs else (_EMPTY if env is None else env)
         parts: list[str] = []
-        _render(self._segments, scope, parts)
+        try:
+            _render(self._segments, scope, parts)
+        except UserError:
+            raise UserError(*_find_problems(self._segments, scope)) from None
         return "".join(parts)
 
     def __repr__(self) -> str:
@@ -153,6 +156,15 @@ def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: lis
             _render(segment.body if holds else segment.otherwise, scope, parts)
         else:
             _render_loop(segment, scope, parts)
+
+
+def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> Iterator[Diagnostic]:
+    """What is wrong with each of the segments, not only with the first bad one."""
+    for segment in segments:
+        try:
+            _render((segment,), scope, [])
+        except UserError as problem:
+            yield from problem.diagnostics
 
 
 def _render_loop(loop: Loop, scope: Mapping[str, object], parts: list[str]) -> None:

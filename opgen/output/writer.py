@@ -144,8 +144,17 @@ def _differs(target: _Target) -> bool:
             return file.read() != data
     except FileNotFoundError:
         return True
+    except NotADirectoryError:
+        message = f"can't write '{target.path}': '{_file_in_the_way(target.path)}' is a file, not a folder"
+        raise UserError(Diagnostic("output-not-written", message)) from None
     except OSError as error:
         raise _explained("read", target.path, error) from None
+
+
+def _file_in_the_way(path: str) -> str:
+    """The part of `path` that should be a folder and is something else."""
+    parent = os.path.dirname(path)
+    return parent if os.path.lexists(parent) or not parent else _file_in_the_way(parent)
 
 
 def _write(targets: list[_Target]) -> None:

@@ -1,0 +1,2 @@
+$for x in generated_comment
+$endfor

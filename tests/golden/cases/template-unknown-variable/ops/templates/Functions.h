@@ -1,0 +1,1 @@
+$functons_declarations ${static_dispatch_ops_headrs}

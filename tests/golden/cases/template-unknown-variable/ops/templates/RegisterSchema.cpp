@@ -1,0 +1,4 @@
+// $generated_comment
+void f() {
+  $schema_regstrations
+}

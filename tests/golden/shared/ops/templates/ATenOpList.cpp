@@ -1,0 +1,3 @@
+// $generated_comment
+// aten_ops
+$aten_ops

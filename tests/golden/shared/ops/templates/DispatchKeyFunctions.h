@@ -1,0 +1,3 @@
+// $generated_comment
+// inline_headers
+$inline_headers

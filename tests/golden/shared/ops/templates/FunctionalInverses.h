@@ -1,0 +1,3 @@
+// $generated_comment
+// view_inverse_declarations
+$view_inverse_declarations

@@ -1,0 +1,5 @@
+// $generated_comment
+// Functions_includes
+$Functions_includes
+// Functions_declarations
+$Functions_declarations

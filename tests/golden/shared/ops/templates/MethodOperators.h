@@ -1,0 +1,5 @@
+// $generated_comment
+// MethodOperators_includes
+$MethodOperators_includes
+// MethodOperators_declarations
+$MethodOperators_declarations

@@ -1,0 +1,5 @@
+// $generated_comment
+// NativeFunctions_includes
+$NativeFunctions_includes
+// NativeFunctions_declarations
+$NativeFunctions_declarations

@@ -1,0 +1,3 @@
+// $generated_comment
+// meta_function_declarations
+$meta_function_declarations

@@ -1,0 +1,5 @@
+// $generated_comment
+// NativeMetaFunctions_includes
+$NativeMetaFunctions_includes
+// NativeMetaFunctions_declarations
+$NativeMetaFunctions_declarations

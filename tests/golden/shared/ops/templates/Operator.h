@@ -1,0 +1,3 @@
+// $generated_comment
+// declarations
+$declarations

@@ -1,0 +1,3 @@
+// $generated_comment
+// function_redispatch_definitions
+$function_redispatch_definitions

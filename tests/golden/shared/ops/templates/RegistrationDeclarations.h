@@ -1,0 +1,3 @@
+// $generated_comment
+// registration_declarations
+$registration_declarations

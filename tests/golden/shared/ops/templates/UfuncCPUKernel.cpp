@@ -1,0 +1,5 @@
+// $generated_comment
+// name
+$name
+// native_definitions
+$native_definitions

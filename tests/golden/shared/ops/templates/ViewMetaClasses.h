@@ -1,0 +1,3 @@
+// $generated_comment
+// view_meta_declarations
+$view_meta_declarations
