@@ -1,0 +1,234 @@
+"""What autograd knows of an operator: its derivatives, as values, and which operators share them.
+
+The front end makes a `DifferentiabilityInfo` of each entry of derivatives.yaml.  Here are these
+values, and what can be asked of an operator that has one: which inputs and outputs are
+differentiable, and by which kind of kernel autograd calls it.  How the derivatives of one operator
+are carried over to its other forms is in `opgen.api.autograd_matching`.
+
+    - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+      self: mul_tensor_backward(grad, other, self.scalar_type())
+
+    Derivative(formula="mul_tensor_backward(grad, other, self_scalar_type)", var_names=("self",),
+               saved_inputs=(other, self_scalar_type), …)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from opgen.api import cpp
+from opgen.api.types import DEFAULT_POLICY, Binding, NamedCType, TypePolicy
+from opgen.model import Argument, BaseTy, NativeFunction, Type
+
+DEFAULT_KEY: Final = "Default"
+"""The key of derivatives that hold for every backend which has none of its own."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAttribute:
+    """A value that the forward function keeps for the backward one."""
+
+    nctype: NamedCType
+    """Its name within the node of the graph, and the type it is kept as."""
+    expr: str
+    """The C++ expression, in terms of the forward function's arguments and results, that is kept."""
+
+    @property
+    def name(self) -> str:
+        """Its name within the node of the graph."""
+        return str(self.nctype.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """A formula for the gradient of one or more arguments."""
+
+    formula: str
+    """C++, in terms of the gradients of the results and of what is saved."""
+    original_formula: str
+    """The formula as the user wrote it, before expressions in it were saved."""
+    var_names: tuple[str, ...]
+    """The arguments whose gradients it gives."""
+    saved_inputs: tuple[SavedAttribute, ...]
+    saved_outputs: tuple[SavedAttribute, ...]
+    named_gradients: frozenset[str]
+    """The gradients that it names (`grad_values`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardDerivative:
+    """A formula for the tangents of one or more results."""
+
+    formula: str
+    """C++, in terms of the arguments, their primal values (`self_p`) and their tangents (`self_t`)."""
+    var_names: tuple[str, ...]
+    """The results whose tangents it gives."""
+    var_types: tuple[Type, ...]
+    required_inputs_fw_grad: tuple[str, ...]
+    """The arguments whose tangents it uses."""
+    required_inputs_primal: tuple[str, ...]
+    """The arguments whose primal values it uses."""
+    required_original_self_value: bool = False
+    """Whether it needs what `self` was before it was written to."""
+    is_reusing_outplace_formula: bool = False
+    """Whether an in-place form uses it that it wasn't written for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DifferentiabilityInfo:
+    """The derivatives of one operator under one dispatch key: an entry of derivatives.yaml."""
+
+    func: NativeFunction
+    op: str | None
+    """The class of the graph's node (`MulBackward0`); None if no argument has a gradient."""
+    derivatives: tuple[Derivative, ...]
+    forward_derivatives: tuple[ForwardDerivative, ...]
+    all_saved_inputs: tuple[SavedAttribute, ...]
+    """What all derivatives save of the arguments, each once."""
+    all_saved_outputs: tuple[SavedAttribute, ...]
+    """What all derivatives save of the results, each once."""
+    available_named_gradients: tuple[str, ...]
+    """The gradients that formulas may name: those of named differentiable results."""
+    used_named_gradients: frozenset[str]
+    args_with_derivatives: tuple[Binding, ...]
+    """The arguments that have a gradient, in order."""
+    non_differentiable_arg_names: tuple[str, ...]
+    output_differentiability: tuple[bool, ...] | None
+    """Which results are differentiable, if the entry says so."""
+    output_differentiability_conditions: tuple[str, ...] | None
+    """C++ conditions under which the results are differentiable, in place of booleans."""
+
+    @property
+    def has_derivatives(self) -> bool:
+        """Whether any argument has a gradient, so that there is a node for the graph."""
+        return bool(self.args_with_derivatives)
+
+
+Infos = Mapping[str, DifferentiabilityInfo]
+"""The derivatives of one operator by dispatch key, `Default` first if it is there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NativeFunctionWithDifferentiabilityInfo:
+    """An operator and the derivatives it has, of its own or by way of another form."""
+
+    func: NativeFunction
+    info: Infos | None
+    fw_derivatives: Mapping[str, tuple[ForwardDerivative, ...]] | None
+    """The forward formulas by dispatch key, rewritten for this form."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentiableInput:
+    """An argument that may require a gradient."""
+
+    name: str
+    type: Type
+    cpp_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentiableOutput:
+    """A result that may have a gradient."""
+
+    name: str
+    type: Type
+    cpp_type: str
+
+
+def unique(values: Iterable[_T]) -> tuple[_T, ...]:
+    """The values in their order, repeats left out."""
+    return tuple(dict.fromkeys(values))
+
+
+# -------------------------------------------------------------------------------- formulas
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+def identifiers(formula: str) -> frozenset[str]:
+    """All words of a formula; what stands in its comments and strings counts as well."""
+    return frozenset(_IDENTIFIER.findall(formula))
+
+
+def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
+    """Whether a formula of the entry mentions `name`."""
+    return info is not None and any(name in identifiers(derivative.formula) for derivative in info.derivatives)
+
+
+def uses_single_grad(info: DifferentiabilityInfo | None) -> bool:
+    """Whether a formula uses `grad`, the gradient of the first result."""
+    return uses_ident(info, "grad")
+
+
+def uses_retain_variables(info: DifferentiabilityInfo | None) -> bool:
+    """Whether a formula asks if the graph is kept."""
+    return uses_ident(info, "retain_variables")
+
+
+# ------------------------------------------------------------------------ inputs and outputs
+
+
+def is_foreach_func(function: NativeFunction) -> bool:
+    """Whether the operator applies another one to each tensor of a list."""
+    return function.root_name.startswith("_foreach_")
+
+
+def is_differentiable(name: str, type: Type, info: DifferentiabilityInfo | None) -> bool:
+    """Whether an argument or result can have a gradient, as far as its type and its entry say."""
+    return type.is_tensor_like() and (info is None or name not in info.non_differentiable_arg_names)
+
+
+def gen_differentiable_outputs(
+    matched: NativeFunctionWithDifferentiabilityInfo, key: str = DEFAULT_KEY
+) -> tuple[DifferentiableOutput, ...]:
+    """The results that may have a gradient under a dispatch key.
+
+    If the entry doesn't say and uses `grad`, that is the first of them alone.
+    """
+    function = matched.func
+    info = matched.info.get(key) if matched.info is not None else None
+    policy = TypePolicy.from_function(function)
+    outputs = [
+        DifferentiableOutput(name, returned.type, str(cpp.return_type(returned, policy=policy)))
+        for name, returned in zip(cpp.return_names(function), function.func.returns, strict=True)
+    ]
+    stated = info.output_differentiability if info is not None else None
+    if stated is not None:
+        return tuple(output for output, wanted in zip(outputs, stated, strict=True) if wanted)
+    candidates = [output for output in outputs if is_differentiable(output.name, output.type, info)]
+    return tuple(candidates[:1] if uses_single_grad(info) else candidates)
+
+
+def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
+    """How autograd reaches an operator.
+
+    `use_derived` calls the kernels of the backends, so it needs derivatives, or an operator that
+    can't have any.  `use_type` leaves it to the operators that this one is made of.
+    """
+    if matched.info is not None or matched.func.is_abstract:
+        return "use_derived"
+    return "use_type"
+
+
+def differentiable_inputs(
+    arguments: Sequence[Binding], info: DifferentiabilityInfo | None, policy: TypePolicy = DEFAULT_POLICY
+) -> tuple[DifferentiableInput, ...]:
+    """Those of an operator's parameters that may require a gradient."""
+    found = []
+    for binding in arguments:
+        argument = binding.argument
+        if isinstance(argument, Argument) and is_differentiable(argument.name, argument.type, info):
+            ctype = cpp.argument_ctype(argument.type, mutable=argument.is_write, symint=True, policy=policy)
+            found.append(DifferentiableInput(argument.name, argument.type, str(ctype)))
+    return tuple(found)
+
+
+def is_tensor_type(type: Type) -> bool:
+    """Whether this is a tensor or an optional one, no list."""
+    return type.is_base_ty_like(BaseTy.Tensor) and type.is_list_like() is None

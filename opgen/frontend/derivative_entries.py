@@ -1,0 +1,312 @@
+"""Turns one entry of derivatives.yaml into the derivatives of an operator, by dispatch key.
+
+An entry names an operator by its whole schema; every other key is one of a few words or gives a
+formula: for the gradients of the arguments that it names, or for the tangents of the results.
+
+    - name: atan2(Tensor self, Tensor other) -> Tensor
+      self, other: atan2_backward(grad, self, other, grad_input_mask)
+      result: (-self_p * other_t + other_p * self_t) / (self_p.pow(2) + other_p.pow(2))
+
+What formulas may say is checked in `formula_rules`; which classes the graph's nodes get is decided
+by the whole file, in `derivatives`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
+from opgen.api.types import Binding
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, expected
+from opgen.dispatch_keys import DispatchKey
+from opgen.frontend.entries import schema_diagnostic
+from opgen.frontend.fields import kind_of, scalar
+from opgen.frontend.formula_rules import Formula, Named, Operator, check_backward, check_forward, check_gradients
+from opgen.frontend.formulas import keep
+from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
+from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.model import FunctionSchema, NativeFunction, SchemaError
+
+NAME: Final = "name"
+DISPATCH: Final = "dispatch"
+OUTPUT_DIFFERENTIABILITY: Final = "output_differentiability"
+NON_DIFFERENTIABLE: Final = "non_differentiable"
+_WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY)
+
+AUTOGRAD_KEYS: Final = tuple(
+    key.name
+    for key in DispatchKey
+    if key.name.startswith("Autograd")
+    and key not in (DispatchKey.Autograd, DispatchKey.AutogradOther, DispatchKey.AutogradFunctionality)
+)
+"""The dispatch keys that derivatives may be given for, beside `Default`."""
+
+_BOOLEANS: Final = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeSet:
+    """What an entry says for one dispatch key."""
+
+    derivatives: tuple[Derivative, ...]
+    forward_derivatives: tuple[ForwardDerivative, ...]
+    args_with_derivatives: tuple[Binding, ...]
+    non_differentiable_arg_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeEntry:
+    """An entry, read and checked by itself."""
+
+    name: Scalar
+    """The schema as written."""
+    operator: Operator
+    sets: Mapping[str, DerivativeSet]
+    """By dispatch key."""
+
+
+def read_derivative_entry(
+    node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics
+) -> DerivativeEntry | None:
+    """The entry in `node`, or None if what is logged left nothing to work with."""
+    if not isinstance(node, MappingNode):
+        label = "it has keys such as 'name: ...' and 'self: ...'"
+        log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
+        return None
+    try:
+        where = _read_name(node)
+        function = _find_operator(where, functions)
+        operator = Operator.of(function, *_read_differentiability(node, function))
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+        return None
+    before = log.error_count
+    sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, log)}
+    return DerivativeEntry(where, operator, sets) if log.error_count == before else None
+
+
+# --------------------------------------------------------------------------------- the operator
+
+
+def _read_name(node: MappingNode) -> Scalar:
+    value = node.get(NAME)
+    if value is None:
+        start = node.entries[0][0].span if node.entries else node.span
+        raise UserError(Diagnostic("missing-key", "an entry lacks the key 'name'", start, "add 'name: ...'"))
+    return scalar(value)
+
+
+def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
+    """The operator that an entry is for."""
+    try:
+        schema = FunctionSchema.parse(where.text)
+    except SchemaError as problem:
+        raise schema_diagnostic(problem, where, 0) from None
+    name = str(schema.name)
+    function = functions.get(name)
+    if function is None:
+        raise _no_such_operator(where, name, functions)
+    if str(function.func) != str(schema):
+        message = f"'{name}' has another schema than this"
+        label = f"write '{function.func}'"
+        raise UserError(Diagnostic("schema-mismatch", message, where.span, label, (_here(function),)))
+    if function.func.is_out_fn():
+        message = f"'{name}' is an out form, which is never differentiable"
+        raise UserError(Diagnostic("out-derivative", message, where.span, "give the functional form's"))
+    return function
+
+
+def _no_such_operator(where: Scalar, name: str, functions: Mapping[str, NativeFunction]) -> UserError:
+    near = closest(name, functions)
+    notes = (Note(f"'{functions[near].func}' is here", functions[near].loc),) if near else ()
+    label = f"did you mean '{near}'?" if near else ""
+    span = where.span_at(0, len(name))
+    return UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", span, label, notes))
+
+
+def _here(function: NativeFunction) -> Note:
+    return Note(f"'{function.func.name}' is here", function.loc)
+
+
+def _read_differentiability(
+    node: MappingNode, function: NativeFunction
+) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
+    """Which results are differentiable, and under which conditions, if the entry says so."""
+    value = node.get(OUTPUT_DIFFERENTIABILITY)
+    if value is None:
+        return None, None
+    if not isinstance(value, ListNode):
+        message = f"'{OUTPUT_DIFFERENTIABILITY}' must be a list, not {kind_of(value)}"
+        raise UserError(Diagnostic("wrong-kind", message, value.span, "write '[True]' or '[\"condition\"]'"))
+    words = [scalar(item) for item in value.items]
+    returns = function.func.returns
+    if len(words) != len(returns):
+        message = f"'{function.func.name}' has {_count(len(returns), 'result')}, but {len(words)} are named here"
+        raise UserError(Diagnostic("differentiability-length", message, value.span, "", (_here(function),)))
+    values = [_BOOLEANS.get(word.text.lower()) if word.is_plain else None for word in words]
+    for word, wanted, returned in zip(words, values, returns, strict=True):
+        if wanted is not False and not returned.type.is_tensor_like():
+            message = f"a result of type '{returned.type}' can't be differentiable"
+            raise UserError(Diagnostic("not-differentiable", message, word.span, "write 'False'"))
+    stated = tuple(wanted for wanted in values if wanted is not None)
+    if len(stated) == len(words):
+        return stated, None
+    if stated:
+        message = "either all results have a condition here, or none has"
+        raise UserError(Diagnostic("mixed-differentiability", message, value.span, "write booleans or C++ in quotes"))
+    return (True,) * len(words), tuple(word.text for word in words)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# ------------------------------------------------------------------------------- dispatch keys
+
+Pair = tuple[Scalar, Node]
+
+
+def _read_dispatch(node: MappingNode, log: Diagnostics) -> Iterator[tuple[str, list[Pair]]]:
+    """The keys and values that give formulas, by dispatch key."""
+    pairs = [(key, value) for key, value in node.entries if key.text not in _WORDS]
+    dispatch = node.get(DISPATCH)
+    if dispatch is None:
+        yield DEFAULT_KEY, pairs
+        return
+    if not isinstance(dispatch, MappingNode):
+        label = "write 'Default:' and the formulas below it"
+        log.error("wrong-kind", f"'dispatch' must be a mapping, not {kind_of(dispatch)}", dispatch.span, label)
+        return
+    for key, _ in pairs:
+        message = f"with 'dispatch', '{key.text}' belongs under one of its keys"
+        log.error("formula-beside-dispatch", message, key.span)
+    legal = (DEFAULT_KEY, *AUTOGRAD_KEYS)
+    for key, value in dispatch.entries:
+        if key.text not in legal:
+            label = expected(key.text, legal)
+            log.error("unknown-dispatch-key", f"'{key.text}' is no key for derivatives", key.span, label)
+        elif isinstance(value, MappingNode):
+            yield key.text, list(value.entries)
+        else:
+            label = "write 'self: ...' below it"
+            log.error("wrong-kind", f"'{key.text}' must be a mapping, not {kind_of(value)}", value.span, label)
+
+
+# --------------------------------------------------------------------------------- formulas
+
+
+def _read_set(pairs: list[Pair], operator: Operator, log: Diagnostics) -> DerivativeSet:
+    """The formulas for one dispatch key; what is wrong with them is logged."""
+    backward: list[Formula] = []
+    forward: list[Formula] = []
+    non_differentiable: list[str] = []
+    seen: dict[str, Named] = {}
+    for key, value in sorted(pairs, key=lambda pair: pair[0].text):
+        text = _read_formula(key, value, log)
+        is_constant = text is not None and text.text == NON_DIFFERENTIABLE
+        names = _read_names(key, operator, seen, is_constant, log)
+        if not names or text is None:
+            continue
+        var_names = tuple(named.text for named in names)
+        formula = Formula(key, names, var_names, text)
+        if names[0].is_result:
+            forward.append(formula)
+        elif is_constant:
+            non_differentiable += var_names
+        else:
+            backward.append(formula)
+    for formula in backward:
+        log.extend(check_backward(formula, operator))
+    log.extend(check_gradients(backward, operator))
+    derivatives = tuple(_derive(formula, operator) for formula in backward)
+    differentiated = {name for derivative in derivatives for name in derivative.var_names}
+    arguments = tuple(binding for binding in operator.bindings if binding.name in differentiated)
+    forwards = tuple(_derive_forwards(forward, backward, arguments, operator, log))
+    return DerivativeSet(derivatives, forwards, arguments, tuple(non_differentiable))
+
+
+_NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
+
+
+def _read_names(
+    key: Scalar, operator: Operator, seen: dict[str, Named], is_constant: bool, log: Diagnostics
+) -> tuple[Named, ...]:
+    """The arguments, or else the results, that a formula is for; empty if something is wrong with them.
+
+    Any argument may be said to be constant.
+    """
+    before = log.error_count
+    names = []
+    for found in _NAME.finditer(key.text):
+        named = Named(found.group(), key.span_at(*found.span()), found.group() not in operator.arguments)
+        names.append(named)
+        log.extend(_check_name(named, operator, seen, key.text))
+        if not named.is_result and not is_constant and not operator.is_tensor(named.text):
+            message = f"the argument '{named.text}' can't have a gradient: its type is '{operator.type_of(named.text)}'"
+            log.error("not-differentiable", message, named.span, "only tensors and lists of tensors can")
+        seen.setdefault(named.text, named)
+    if log.error_count == before and len({named.is_result for named in names}) == 2:
+        message = "a formula is for arguments or for results, not for both"
+        log.error("mixed-names", message, key.span)
+    return tuple(names) if log.error_count == before else ()
+
+
+def _check_name(named: Named, operator: Operator, seen: Mapping[str, Named], key: str) -> Iterator[Diagnostic]:
+    name = named.text
+    if name in seen:
+        note = Note("first given here", seen[name].span)
+        yield Diagnostic("duplicate-derivative", f"'{name}' has a formula already", named.span, "", (note,))
+    elif named.is_result and name not in operator.results:
+        words = (*operator.arguments, *operator.results)
+        message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
+        yield Diagnostic("unknown-argument", message, named.span, expected(name, _with_words(words, key)))
+
+
+def _with_words(words: Collection[str], key: str) -> tuple[str, ...]:
+    """What may stand where an unknown key stands: one of the entry's own words if it looks like that."""
+    return _WORDS if closest(key, _WORDS) else tuple(words)
+
+
+def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
+    if isinstance(value, Scalar) and value.text:
+        return value
+    label = "' #' starts a comment in YAML: quote the formula" if _is_eaten(value) else "write a formula in C++"
+    log.error("missing-value", f"'{key.text}' has no formula, but {kind_of(value)}", key.span, label)
+    return None
+
+
+def _is_eaten(value: Node) -> bool:
+    return isinstance(value, Scalar) and value.eaten_comment() is not None
+
+
+def _derive(formula: Formula, operator: Operator) -> Derivative:
+    """The derivative that a backward formula gives."""
+    text = formula.value.text
+    kept = keep(text, operator.inputs, operator.outputs)
+    named = identifiers(text).intersection(operator.named_gradients)
+    return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named)
+
+
+def _derive_forwards(
+    forward: list[Formula],
+    backward: list[Formula],
+    arguments: tuple[Binding, ...],
+    operator: Operator,
+    log: Diagnostics,
+) -> Iterator[ForwardDerivative]:
+    known = Backward(
+        operator.function,
+        operator.arguments,
+        tuple(binding.name for binding in arguments),
+        tuple(formula.value.text for formula in backward),
+    )
+    for formula in forward:
+        log.extend(check_forward(formula, operator))
+        types = tuple(operator.results[name] for name in formula.var_names)
+        try:
+            yield derive_forward(formula.value.text, formula.var_names, types, known)
+        except ForwardProblem as problem:
+            log.error("no-forward-formula", str(problem), formula.value.span, "write the formula")

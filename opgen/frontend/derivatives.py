@@ -1,0 +1,122 @@
+"""Turns derivatives.yaml into the derivatives of operators: all of them, or every mistake in the file.
+
+This is the table of contents: entries are read one by one (`derivative_entries`); here the nodes of
+the graph get the names of their classes, and `_copy` operators get the derivatives of their views.
+
+    - name: mul.Tensor(Tensor self, Tensor other) -> Tensor     mul.Tensor: MulBackward0
+    - name: mul.Scalar(Tensor self, Scalar other) -> Tensor     mul.Scalar: MulBackward1
+    - name: select.int(Tensor(a) self, …) -> Tensor(a)          select.int: SelectBackward0,
+                                                                select_copy.int: SelectBackward0_copy
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, unique
+from opgen.diagnostics import Diagnostics, Note, Source
+from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
+from opgen.frontend.nodes import ListNode, load_yaml
+from opgen.frozen_map import FrozenMap
+from opgen.model import NativeFunction, NativeFunctionsViewGroup, OperatorName
+
+Derivatives = Mapping[OperatorName, Infos]
+"""The derivatives of operators by name, in the order of the file, then those of `_copy` operators."""
+
+
+def load_derivatives(
+    where: Source | Path,
+    functions: Iterable[NativeFunction],
+    view_groups: Iterable[NativeFunctionsViewGroup],
+    log: Diagnostics,
+) -> Derivatives:
+    """The derivatives in a file; what is wrong in it is logged and left out."""
+    root = load_yaml(where, log)
+    if root is None:
+        return FrozenMap()
+    if not isinstance(root, ListNode):
+        log.error(
+            "wrong-kind", "a file of derivatives must be a list", root.span, "start each entry with '- name: ...'"
+        )
+        return FrozenMap()
+    by_name = {str(function.func.name): function for function in functions}
+    entries = [read_derivative_entry(node, by_name, log) for node in root.items]
+    infos = dict(_name_nodes(_without_repeats(entries, log)))
+    for view, copy in _copies(view_groups, infos):
+        infos[copy.func.name] = _copied(infos[view.func.name], copy)
+    return FrozenMap(infos)
+
+
+def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:
+    """The dispatch keys that any operator has derivatives for."""
+    return frozenset(key for infos in derivatives.values() for key in infos)
+
+
+def _without_repeats(entries: Sequence[DerivativeEntry | None], log: Diagnostics) -> Iterator[DerivativeEntry]:
+    found: dict[OperatorName, DerivativeEntry] = {}
+    for entry in filter(None, entries):
+        name = entry.operator.function.func.name
+        first = found.setdefault(name, entry)
+        if first is entry:
+            yield entry
+        else:
+            note = Note("first given here", first.name.span)
+            log.error("duplicate-derivatives", f"'{name}' has derivatives already", entry.name.span, notes=[note])
+
+
+def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorName, Infos]]:
+    """The derivatives of each entry, the classes of nodes numbered over the whole file."""
+    counter: Counter[str] = Counter()
+    for entry in entries:
+        infos = {}
+        for key, found in entry.sets.items():
+            op = None
+            if found.args_with_derivatives:
+                prefix = node_class_prefix(str(entry.operator.function.func.name.name), key)
+                op = f"{prefix}{counter[prefix]}"
+                counter[prefix] += 1
+            infos[key] = _info(entry, found, op)
+        yield entry.operator.function.func.name, FrozenMap(infos)
+
+
+def node_class_prefix(operator: str, key: str = DEFAULT_KEY) -> str:
+    """What the names of an operator's nodes begin with: `NllLossBackward` for `nll_loss_forward`."""
+    return operator.removesuffix("_forward").title().replace("_", "") + "Backward" + ("" if key == DEFAULT_KEY else key)
+
+
+def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> DifferentiabilityInfo:
+    operator, derivatives = entry.operator, found.derivatives
+    return DifferentiabilityInfo(
+        func=operator.function,
+        op=op,
+        derivatives=derivatives,
+        forward_derivatives=found.forward_derivatives,
+        all_saved_inputs=unique(saved for one in derivatives for saved in one.saved_inputs),
+        all_saved_outputs=unique(saved for one in derivatives for saved in one.saved_outputs),
+        available_named_gradients=operator.named_gradients,
+        used_named_gradients=frozenset(name for one in derivatives for name in one.named_gradients),
+        args_with_derivatives=found.args_with_derivatives,
+        non_differentiable_arg_names=found.non_differentiable_arg_names,
+        output_differentiability=operator.differentiable if operator.is_stated else None,
+        output_differentiability_conditions=operator.conditions,
+    )
+
+
+# -------------------------------------------------------------------------------------- copies
+
+
+def _copies(
+    view_groups: Iterable[NativeFunctionsViewGroup], infos: Derivatives
+) -> list[tuple[NativeFunction, NativeFunction]]:
+    """The views that have derivatives, with their `_copy` operators that have none of their own."""
+    copies = {group.view.func.name: (group.view, group.view_copy) for group in view_groups if group.view_copy}
+    found = [copies[name] for name in infos if name in copies]
+    return [(view, copy) for view, copy in found if copy is not None and copy.func.name not in infos]
+
+
+def _copied(infos: Infos, copy: NativeFunction) -> Infos:
+    """The derivatives of a view, for the operator that copies what the view would show."""
+    return FrozenMap((key, replace(info, func=copy, op=info.op and f"{info.op}_copy")) for key, info in infos.items())

@@ -1,0 +1,339 @@
+"""A formula of derivatives.yaml → the formula that a node of the graph computes, and what it keeps for that.
+
+A formula is C++ in terms of the operator's arguments and results.  The node keeps those that are
+used; and where only the sizes or the type of a tensor are used, it keeps these and lets the tensor
+go.  The expressions that are kept in a tensor's place are those of `_METHODS` and `_CALLS`.
+
+    mm_mat1_backward(grad, mat2, mat1.sym_sizes(), alpha)
+    →  mm_mat1_backward(grad, mat2, mat1_sym_sizes, alpha)
+       keeps mat2, alpha, and mat1_sym_sizes = mat1.sym_sizes()
+
+Nothing here knows where a formula stands: mistakes are `FormulaProblem`s with offsets into its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api.autograd import SavedAttribute, unique
+from opgen.api.types import (
+    BOOL,
+    LONG,
+    SYM_INT,
+    SYM_INT_ARRAY_REF,
+    TENSOR_OPTIONS,
+    BaseCType,
+    CType,
+    NamedCType,
+    OptionalCType,
+    VectorCType,
+    layoutT,
+    scalarTypeT,
+    stringT,
+    tensorGeometryT,
+    typeAndSizeT,
+)
+from opgen.diagnostics import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaProblem:
+    """A mistake in a formula."""
+
+    id: str
+    message: str
+    start: int
+    """Offset of the first character to blame."""
+    end: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How an expression is kept in place of the tensor `{0}` that it takes."""
+
+    rank: int
+    """Its place among the things kept of one tensor."""
+    suffix: str
+    """What follows the tensor's name in the name of what is kept."""
+    ctype: CType
+    expr: str
+    """What is kept."""
+    used: str = "{0}"
+    """What takes the expression's place in the formula, `{0}` being the name of what is kept."""
+
+
+_SCALAR_TYPE: Final = BaseCType(scalarTypeT)
+_OPTIONAL_SIZES: Final = OptionalCType(SYM_INT_ARRAY_REF)
+
+_METHODS: Final[Mapping[str, Kept]] = MappingProxyType(
+    {
+        ".sym_sizes()": Kept(0, "_sym_sizes", SYM_INT_ARRAY_REF, "{0}.sym_sizes()"),
+        "->sym_sizes()": Kept(
+            1,
+            "_sym_sizes_opt",
+            _OPTIONAL_SIZES,
+            "{0}.has_value() ? std::optional<c10::SymIntArrayRef>({0}->sym_sizes()) : std::nullopt",
+        ),
+        ".sym_blocksize()": Kept(
+            2, "_self_sym_blocksize_opt", _OPTIONAL_SIZES, "at::sparse_csr::getSymIntBlockSize({0})"
+        ),
+        ".options()": Kept(3, "_options", TENSOR_OPTIONS, "{0}.options()"),
+        ".numel()": Kept(6, "_numel", LONG, "{0}.numel()"),
+        ".sym_numel()": Kept(7, "_sym_numel", SYM_INT, "{0}.sym_numel()"),
+        ".scalar_type()": Kept(12, "_scalar_type", _SCALAR_TYPE, "{0}.scalar_type()"),
+        ".dim()": Kept(13, "_dim", LONG, "{0}.dim()"),
+        ".sym_strides()": Kept(14, "_sym_strides", SYM_INT_ARRAY_REF, 'strides_or_error({0}, "{0}")'),
+        ".layout()": Kept(15, "_layout", BaseCType(layoutT), "{0}.layout()"),
+        ".is_conj()": Kept(16, "_conjugate", BOOL, "{0}.is_conj()"),
+    }
+)
+_SIZE: Final = Kept(5, "_sym_argsize_{1}", SYM_INT, "{0}.sym_size({1})")
+_CALLS: Final[Mapping[str, Kept]] = MappingProxyType(
+    {
+        "zeros_like": Kept(4, "_info", BaseCType(typeAndSizeT), "{0}", "{0}.zeros()"),
+        "to_args_sizes": Kept(8, "_args_sizes", VectorCType(VectorCType(LONG)), "to_args_sizes({0})"),
+        "to_args_sizes_symint": Kept(
+            9, "_args_sizes_symint", VectorCType(VectorCType(SYM_INT)), "to_args_sizes_symint({0})"
+        ),
+        "to_args_scalartypes": Kept(10, "_args_scalartypes", VectorCType(_SCALAR_TYPE), "to_args_scalartypes({0})"),
+        "TensorGeometry": Kept(11, "_geometry", BaseCType(tensorGeometryT), "TensorGeometry({0})"),
+    }
+)
+_WHOLE: Final = 17
+"""The rank of a value that is kept as it is: after everything that is kept in its place."""
+
+_SYMBOLIC: Final = MappingProxyType({"sizes": "sym_sizes()", "size": "sym_size(…)", "strides": "sym_strides()"})
+"""Methods that lose symbolic sizes, and what to write instead."""
+
+_TERM: Final = re.compile(
+    rf"""
+    \b(?P<call>{"|".join(sorted(_CALLS, key=len, reverse=True))})\((?P<wrapped>\w+)\)
+  | \b(?P<owner>[A-Za-z_]\w*)
+    (?: (?P<method>{"|".join(map(re.escape, _METHODS))})
+      | \.sym_size\((?P<index>-?\w+)\)
+      | (?:\.|->)(?P<concrete>sizes|strides)\(\)
+      | (?:\.|->)(?P<concrete_size>size)\(-?\d+\)
+    )?
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFormula:
+    """A formula as the node computes it."""
+
+    text: str
+    saved_inputs: tuple[SavedAttribute, ...]
+    saved_outputs: tuple[SavedAttribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Something of a value that is to be kept."""
+
+    place: tuple[int, int, int]
+    """The order in which things are kept: by value, by rank, by place in the formula."""
+    attribute: SavedAttribute
+
+
+def keep(formula: str, inputs: Sequence[NamedCType], outputs: Sequence[NamedCType]) -> KeptFormula:
+    """The formula with expressions that are kept replaced by what they are kept as.
+
+    `inputs` and `outputs` are the operator's arguments and results.
+    """
+    reader = _Reader(_numbered(inputs), _numbered(outputs))
+    text = _TERM.sub(reader.replace, formula)
+    return KeptFormula(text, _in_order(reader.inputs_kept), _in_order(reader.outputs_kept))
+
+
+def _numbered(values: Sequence[NamedCType]) -> dict[str, tuple[int, NamedCType]]:
+    return {str(value.name): (at, value) for at, value in enumerate(values)}
+
+
+def _in_order(found: list[_Found]) -> tuple[SavedAttribute, ...]:
+    return unique(one.attribute for one in sorted(found, key=lambda one: one.place))
+
+
+class _Reader:
+    """Replaces the terms of one formula, and gathers what is to be kept."""
+
+    def __init__(self, inputs: Mapping[str, tuple[int, NamedCType]], outputs: Mapping[str, tuple[int, NamedCType]]):
+        self.inputs = inputs
+        self.outputs = outputs
+        self.inputs_kept: list[_Found] = []
+        self.outputs_kept: list[_Found] = []
+
+    def replace(self, term: re.Match[str]) -> str:
+        """What stands for the term in the node's formula."""
+        name = term["wrapped"] or term["owner"]
+        if name not in self.inputs and name not in self.outputs:
+            return term.group()
+        kept = _kept_expression(term)
+        if kept is None:
+            self._keep_whole(name, term.start())
+            return _as_argument(name, self.inputs, term) if term["owner"] else term.group()
+        index = term["index"] or ""
+        attribute_name = name + kept.suffix.format("", index.replace("-", "minus_"))
+        attribute = SavedAttribute(NamedCType(attribute_name, kept.ctype), kept.expr.format(name, index))
+        into, values = (self.inputs_kept, self.inputs) if name in self.inputs else (self.outputs_kept, self.outputs)
+        into.append(_Found((values[name][0], kept.rank, term.start()), attribute))
+        return kept.used.format(attribute_name)
+
+    def _keep_whole(self, name: str, at: int) -> None:
+        # An in-place operator's `self` is an argument and a result.
+        for values, into in ((self.inputs, self.inputs_kept), (self.outputs, self.outputs_kept)):
+            if name in values:
+                number, value = values[name]
+                into.append(_Found((number, _WHOLE, at), SavedAttribute(value, name)))
+
+
+_OPTIONAL_STRING: Final = OptionalCType(BaseCType(stringT))
+
+
+def _as_argument(name: str, inputs: Mapping[str, tuple[int, NamedCType]], term: re.Match[str]) -> str:
+    """How a value that is kept as it is goes into a call: a string is kept as one that owns its text."""
+    is_string = name in inputs and inputs[name][1].type == _OPTIONAL_STRING
+    if not is_string or term.string.startswith((".", "->"), term.end()):
+        return name
+    return f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
+
+
+def _kept_expression(term: re.Match[str]) -> Kept | None:
+    if term["call"]:
+        return _CALLS[term["call"]]
+    if term["index"]:
+        return _SIZE
+    return _METHODS[term["method"]] if term["method"] else None
+
+
+# ---------------------------------------------------------------------------------- problems
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<skipped>/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)+')
+  | (?P<word>[A-Za-z_]\w*)
+  | (?P<number>\d[\w.]*)
+  | (?P<open>[(\[{])
+  | (?P<close>[)\]}])
+  | (?P<quote>["'])
+  | (?P<other>->|::|&&|\|\||\S)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*")
+_CLOSING: Final = MappingProxyType({"(": ")", "[": "]", "{": "}"})
+_WORDS_OF_CPP: Final = frozenset(
+    ("auto", "bool", "const", "double", "else", "false", "float", "if", "int", "int64_t", "new", "nullptr", "return")
+    + ("size_t", "sizeof", "static_cast", "std", "this", "true", "void")
+    + ("Scalar", "ScalarType", "Tensor", "TensorList", "TensorOptions")
+)
+_GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\[(\d+)\]")
+
+
+def used_gradient_indices(formula: str) -> list[tuple[int, int, int]]:
+    """The gradients that a formula takes by number: where, from and to, and the number."""
+    return [(*found.span(), int(found.group(1))) for found in _GRAD_INDEX.finditer(formula)]
+
+
+def find_word(formula: str, word: str) -> tuple[int, int]:
+    """Where a word first stands in a formula."""
+    found = re.search(rf"\b{re.escape(word)}\b", formula)
+    return found.span() if found else (0, len(formula))
+
+
+def find_problems(formula: str, known: Collection[str]) -> Iterator[FormulaProblem]:
+    """What is wrong with a formula by itself: brackets, and names that are none of `known`."""
+    tokens = list(_TOKEN.finditer(formula))
+    yield from _check_brackets(tokens, len(formula))
+    yield from _check_names(tokens, known)
+
+
+def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[FormulaProblem]:
+    """Uses of sizes and strides that would lose symbolic ones."""
+    for term in _TERM.finditer(formula):
+        method = term["concrete"] or term["concrete_size"]
+        if method and term["owner"] in values:
+            message = f"'{term.group()}' is not symbolic, which the sizes of '{term['owner']}' may be"
+            yield FormulaProblem("concrete-size", message, *term.span(), f"write '.{_SYMBOLIC[method]}'")
+
+
+def find_foreign_strides(formula: str, values: Collection[str], var_names: Collection[str]) -> Iterator[FormulaProblem]:
+    """Strides of other values than the one argument whose gradient a formula gives."""
+    for term in _TERM.finditer(formula):
+        owner = term["owner"]
+        if term["method"] == ".sym_strides()" and owner in values and tuple(var_names) != (owner,):
+            message = f"only the formula for '{owner}' alone can use the strides of '{owner}'"
+            yield FormulaProblem("foreign-strides", message, *term.span())
+
+
+def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[FormulaProblem]:
+    opened: list[re.Match[str]] = []
+    for token in tokens:
+        if token["quote"]:
+            yield FormulaProblem("unbalanced-formula", "this string has no end", token.start(), end)
+            return
+        if token["open"]:
+            opened.append(token)
+        elif token["close"]:
+            if not opened or _CLOSING[opened[-1].group()] != token.group():
+                message = f"'{token.group()}' closes nothing here"
+                yield FormulaProblem("unbalanced-formula", message, *token.span())
+                return
+            opened.pop()
+    if opened:
+        yield FormulaProblem("unbalanced-formula", f"'{opened[-1].group()}' is not closed", *opened[-1].span())
+
+
+def _check_names(tokens: Sequence[re.Match[str]], known: Collection[str]) -> Iterator[FormulaProblem]:
+    declared = _declared_names(tokens)
+    reported: set[str] = set()
+    for at, token in enumerate(tokens):
+        word = token["word"]
+        if not word or word in known or word in declared or word in reported or not _is_variable(tokens, at):
+            continue
+        reported.add(word)
+        near = did_you_mean(word, known)
+        label = near or f"what it may name: {', '.join(sorted(known))}"
+        yield FormulaProblem("unknown-variable", f"unknown variable '{word}'", *token.span(), label)
+
+
+def _is_variable(tokens: Sequence[re.Match[str]], at: int) -> bool:
+    """Whether the word at `at` stands for a value: no function, member, namespace, type or macro."""
+    word = tokens[at].group()
+    before = tokens[at - 1].group() if at else ""
+    after = tokens[at + 1].group() if at + 1 < len(tokens) else ""
+    if before in (".", "->", "::") or after in ("(", "::", "<"):
+        # `a < b` reads as the beginning of a template's arguments unless something closes them.
+        return after == "<" and before not in (".", "->", "::") and not _closes_template(tokens, at + 1)
+    return word not in _WORDS_OF_CPP and not _CONSTANT.fullmatch(word)
+
+
+def _closes_template(tokens: Sequence[re.Match[str]], at: int) -> bool:
+    """Whether the `<` at `at` opens template arguments: words and `::` up to a `>` that a call follows."""
+    for place in range(at + 1, len(tokens)):
+        token = tokens[place]
+        if token.group() == ">":
+            return place + 1 < len(tokens) and tokens[place + 1].group() in ("(", "{", "::")
+        if not (token["word"] or token["number"] or token.group() in ("::", "<", ",", "&", "*")):
+            return False
+    return False
+
+
+def _declared_names(tokens: Sequence[re.Match[str]]) -> frozenset[str]:
+    """Names that the formula itself declares: words after a word, as in `auto x` and `const Tensor& t`."""
+    names: set[str] = set()
+    previous = ""
+    for token in tokens:
+        if token["word"] and previous:
+            names.add(token.group())
+        if token.group() not in ("&", "*"):
+            previous = token.group() if token["word"] and token.group() != "return" else ""
+        elif previous not in _WORDS_OF_CPP:
+            previous = ""
+    return frozenset(names)

@@ -1,0 +1,90 @@
+"""A forward formula of derivatives.yaml → the formula for a result's tangent.
+
+In a forward formula `x_p` is the value of the argument `x` and `x_t` its tangent.  Two words stand
+for formulas that follow from what else is known:
+
+    auto_linear         the operator itself, of the tangents:      at::diagonal(self_t, offset, dim1, dim2)
+    auto_element_wise   the backward formula, of the tangent:      (self_t.conj() * self_p.cos().conj()).conj()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.autograd import ForwardDerivative, identifiers
+from opgen.model import NativeFunction, Type, Variant
+
+AUTO_LINEAR: Final = "auto_linear"
+AUTO_ELEMENT_WISE: Final = "auto_element_wise"
+
+
+class ForwardProblem(Exception):
+    """Why a formula does not follow; the message says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """What forward formulas are derived from."""
+
+    function: NativeFunction
+    arguments: tuple[str, ...]
+    """The operator's arguments, as formulas name them."""
+    differentiated: tuple[str, ...]
+    """The arguments that have a backward formula."""
+    formulas: tuple[str, ...]
+    """The backward formulas as they were written."""
+
+
+def derive_forward(
+    formula: str, var_names: tuple[str, ...], var_types: tuple[Type, ...], backward: Backward
+) -> ForwardDerivative:
+    """The tangents of the results `var_names`; raises `ForwardProblem` if they don't follow."""
+    if formula == AUTO_LINEAR:
+        text = _apply_to_tangents(backward)
+        return ForwardDerivative(text, var_names, var_types, backward.differentiated, ())
+    used = backward.arguments
+    if formula == AUTO_ELEMENT_WISE:
+        formula = _transpose(backward)
+        words = identifiers(formula)
+        # With the others, all arguments count; those that can't have a tangent are left out later.
+        return ForwardDerivative(formula, var_names, var_types, used, suffixed(used, "_p", words))
+    words = identifiers(formula)
+    return ForwardDerivative(formula, var_names, var_types, suffixed(used, "_t", words), suffixed(used, "_p", words))
+
+
+def suffixed(names: Sequence[str], suffix: str, words: Collection[str]) -> tuple[str, ...]:
+    """Those of `names` that are among the `words` with the suffix."""
+    return tuple(name for name in names if name + suffix in words)
+
+
+def _apply_to_tangents(backward: Backward) -> str:
+    """A call of the operator with tangents in place of its differentiable arguments."""
+    function = backward.function
+    if len(function.func.returns) > 1:
+        raise ForwardProblem(f"'{AUTO_LINEAR}' works for operators with one result")
+    if not backward.differentiated:
+        raise ForwardProblem(f"'{AUTO_LINEAR}' needs an argument that has a gradient")
+    values = [
+        f"{argument.name}_t" if argument.name in backward.differentiated else argument.name
+        for argument in function.func.arguments.flat_non_out
+    ]
+    name = cpp.name(function.func, symint_overload=function.func.has_symint())
+    if Variant.function in function.variants:
+        return f"at::{name}({', '.join(values)})"
+    return f"{values[0]}.{name}({', '.join(values[1:])})"
+
+
+def _transpose(backward: Backward) -> str:
+    """The backward formula with the tangent for the gradient: the two are each other's conjugate."""
+    if len(backward.differentiated) != 1:
+        raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one differentiable argument")
+    if len(backward.function.func.returns) != 1 or len(backward.formulas) != 1:
+        raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one result and one formula")
+    (name,), (formula,) = backward.differentiated, backward.formulas
+    replaced = {"grad": f"{name}_t.conj()", name: f"{name}_p"}
+    formula = re.sub(rf"\b(?:grad|{re.escape(name)})\b", lambda word: replaced[word.group()], formula)
+    return f"({formula}).conj()"
