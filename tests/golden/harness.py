@@ -34,6 +34,8 @@ HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
 SHARED = HERE / "shared"
 DEFAULT_FLAGS = ("--source-path", "ops", "--install-dir", "out")
+OUTPUT = ("out", "aoti")
+"""The folders that a run may write to."""
 OUTCOME = ("exit_code", "stdout", "stderr", "expected")
 """What the harness writes; the rest of a case is input."""
 
@@ -49,7 +51,7 @@ class Outcome:
     stdout: str
     stderr: str
     written: Tree
-    """New and changed files below `out`, as far as the case compares them."""
+    """New and changed files below the output folders, as far as the case compares them."""
     strayed: tuple[str, ...]
     """What a run changed that it had no business to change."""
 
@@ -78,7 +80,7 @@ def run_case(name: str, work: Path) -> Outcome:
     after = read_tree(work)
     changed = {path for path in before.keys() | after.keys() if before.get(path, b"") != after.get(path, b"")}
     is_dry = "--dry-run" in _flags(CASES / name)
-    allowed = {path for path in changed if path.split("/")[0] == "out"} if exit_code == 0 and not is_dry else set()
+    allowed = {path for path in changed if path.split("/")[0] in OUTPUT} if exit_code == 0 and not is_dry else set()
     return Outcome(
         exit_code,
         re.sub(r"[\d.]+ s$", "N s", stdout.getvalue(), flags=re.MULTILINE),
