@@ -1,4 +1,11 @@
-"""What all tests share: where torch's definitions are, and how to run a generator as a user would."""
+"""What all tests share: where torch's definitions are, and which generator is under test.
+
+The tests that run a generator can be pointed at another one, to see that they themselves hold:
+
+    python -m pytest tests/conformance/test_flags.py tests/compile --generator torchgen.gen
+
+fails only where torchgen writes outside the folders that were named.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +13,16 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--generator", default="opgen.gen", metavar="MODULE", help="the module to compare with torchgen")
+
+
+@pytest.fixture(scope="session")
+def generator(request: pytest.FixtureRequest) -> str:
+    """The module under test, as in `python -m MODULE`."""
+    return str(request.config.getoption("--generator"))
 
 
 @pytest.fixture(scope="session")
