@@ -211,9 +211,8 @@ def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
     `use_derived` calls the kernels of the backends, so it needs derivatives, or an operator that
     can't have any.  `use_type` leaves it to the operators that this one is made of.
     """
-    if matched.info is not None or matched.func.is_abstract:
-        return "use_derived"
-    return "use_type"
+    has_derivatives = matched.info is not None and any(info.has_derivatives for info in matched.info.values())
+    return "use_derived" if has_derivatives or matched.func.is_abstract else "use_type"
 
 
 def differentiable_inputs(

@@ -1,0 +1,285 @@
+"""Derivatives of operators → derivatives of all their forms.
+
+derivatives.yaml gives the derivatives of one form, mostly the functional one.  The other forms
+have the same: the in-place form computes its tangent in place; an operator on lists applies the
+formulas of the operator on tensors to each element.
+
+    add.Tensor: self_t + maybe_multiply(other_t, alpha)
+    add_.Tensor: self_t_raw.defined() ? self_t_raw.copy_(self_t + …) : self_t + …
+    _foreach_add.List: a formula with `self[i]`, `other[i]` and `grads[i]` for each element
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.autograd import (
+    DEFAULT_KEY,
+    Derivative,
+    DifferentiabilityInfo,
+    ForwardDerivative,
+    Infos,
+    NativeFunctionWithDifferentiabilityInfo,
+    SavedAttribute,
+    is_foreach_func,
+    unique,
+)
+from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
+from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """All operators with their derivatives, and the derivatives that came up on the way."""
+
+    functions: tuple[NativeFunctionWithDifferentiabilityInfo, ...]
+    derived: tuple[DifferentiabilityInfo, ...]
+    """Those of operators on lists that no file gives."""
+
+
+def match_differentiability_info(functions: Iterable[NativeFunction], infos: Mapping[OperatorName, Infos]) -> Matched:
+    """Each of the functions with its derivatives."""
+    matcher = _Matcher(infos)
+    matched = tuple(matcher.match(function) for function in functions)
+    return Matched(matched, tuple(matcher.derived))
+
+
+class _Matcher:
+    """Finds derivatives for operators, one after the other."""
+
+    def __init__(self, infos: Mapping[OperatorName, Infos]) -> None:
+        self.infos = infos
+        self.functional: dict[str, Infos] = {}
+        self.other: dict[str, Infos] = {}
+        self.references: dict[str, list[DifferentiabilityInfo]] = {}
+        self.derived: list[DifferentiabilityInfo] = []
+        for found in infos.values():
+            func = next(iter(found.values())).func.func
+            kind = self.functional if func.kind() is SchemaKind.functional else self.other
+            kind[_signature(func)] = found
+            if DEFAULT_KEY in found:
+                self.references.setdefault(str(func.name.name), []).append(found[DEFAULT_KEY])
+
+    def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
+        """The operator with its derivatives, if it has any."""
+        infos, is_own = self._find(function)
+        if infos is None:
+            return NativeFunctionWithDifferentiabilityInfo(function, None, None)
+        forward = {key: _forward_of(function, info, is_own) for key, info in infos.items()}
+        return NativeFunctionWithDifferentiabilityInfo(function, infos, forward)
+
+    def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:
+        """The derivatives for an operator, and whether they were written for it."""
+        kind, is_generated = function.func.kind(), "generated" in function.tags
+        if is_generated and kind is SchemaKind.out:
+            return None, False
+        if function.func.name in self.infos:
+            return self.infos[function.func.name], True
+        if is_foreach_func(function):
+            return self._find_for_lists(function), False
+        signature = _signature(function.func)
+        found = self.functional.get(signature)
+        if found is None and is_generated:
+            found = self.other.get(signature)
+        return found, False
+
+    def _find_for_lists(self, function: NativeFunction) -> Infos | None:
+        """The derivatives of an operator on lists, from those of the operator on tensors."""
+        reference = self._reference(function)
+        if reference is None:
+            return None
+        if function.func.kind() is SchemaKind.inplace:
+            return {DEFAULT_KEY: reference}
+        info = derive_for_lists(function, reference)
+        self.derived.append(info)
+        return {DEFAULT_KEY: info}
+
+    def _reference(self, function: NativeFunction) -> DifferentiabilityInfo | None:
+        name = str(function.func.name.name).removeprefix("_foreach_")
+        if str(function.func.name) not in _WITH_INPLACE_REFERENCE:
+            name = name.removesuffix("_")
+        candidates = self.references.get(name, ())
+        return next((info for info in candidates if is_reference(function, info.func.func)), None)
+
+
+def _signature(func: FunctionSchema) -> str:
+    return str(func.signature(strip_default=True))
+
+
+# -------------------------------------------------------------------------------- in place
+
+
+def _forward_of(function: NativeFunction, info: DifferentiabilityInfo, is_own: bool) -> tuple[ForwardDerivative, ...]:
+    """The forward formulas of an entry, as the operator needs them."""
+    if function.func.kind() is not SchemaKind.inplace or not info.forward_derivatives:
+        return info.forward_derivatives
+    return tuple(_in_place(function, derivative, is_own) for derivative in info.forward_derivatives)
+
+
+_INPLACE_WORD: Final = re.compile(r"\b(original_self_[pt]|self_p|self_t|result)\b")
+
+
+def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: bool) -> ForwardDerivative:
+    """A formula for the tangent of a result, where the result is what `self` becomes.
+
+    When the formula runs, `self_p` is the result already; where the former value is needed, it is
+    called `original_self_p`, and its tangent `original_self_t`.
+    """
+    words = set(_INPLACE_WORD.findall(derivative.formula))
+    needs_original = not words.isdisjoint({"original_self_p", "original_self_t"})
+    replaced = {"result": "self_p"}
+    if not is_own and "self_p" in words:
+        needs_original = True
+        replaced |= {"self_p": "original_self_p", "self_t": "original_self_t"}
+    formula = _INPLACE_WORD.sub(lambda found: replaced.get(found.group(), found.group()), derivative.formula)
+    if not is_own:
+        formula = _keep_tangent(function, formula)
+    primal = derivative.required_inputs_primal
+    return replace(
+        derivative,
+        formula=formula,
+        var_names=("self",),
+        required_inputs_primal=unique((*primal, "self")) if "result" in words else primal,
+        required_original_self_value=needs_original,
+        is_reusing_outplace_formula=not is_own,
+    )
+
+
+def _keep_tangent(function: NativeFunction, formula: str) -> str:
+    """The formula such that the tangent stays in its tensor, so that views of it see the change."""
+    method = f"self_t.{function.root_name}("
+    if formula.startswith(method) and _is_one_call(formula, len(method)):
+        return f"self_t_raw.defined() ? self_t_raw.{function.func.name.name}({formula[len(method) :]} : {formula}"
+    return f"self_t_raw.defined() ? self_t_raw.copy_({formula}) : {formula}"
+
+
+def _is_one_call(formula: str, start: int) -> bool:
+    """Whether the bracket before `start` closes at the formula's end."""
+    depth = 1
+    for at in range(start, len(formula)):
+        depth += {"(": 1, ")": -1}.get(formula[at], 0)
+        if depth == 0:
+            return at == len(formula) - 1
+    return False
+
+
+# ------------------------------------------------------------------------------------ lists
+
+_WITH_INPLACE_REFERENCE: Final = ("_foreach_zero_",)
+"""Operators on lists whose operator on tensors has derivatives in place only."""
+_LACKING_ALPHA: Final = ("_foreach_add", "_foreach_sub")
+"""Their overloads for scalars don't take the `alpha` that the operators on tensors take."""
+
+
+def is_reference(function: NativeFunction, reference: FunctionSchema) -> bool:
+    """Whether an operator on lists applies `reference` to each element."""
+    mine, theirs = function.func.arguments.flat_non_out, reference.arguments.flat_non_out
+    may_lack = function.root_name in _LACKING_ALPHA and function.func.name.overload_name in ("Scalar", "ScalarList")
+    if len(mine) != len(theirs) and not may_lack:
+        return False
+    return all(_element(one.type) == other.type for one, other in zip(mine, theirs))
+
+
+def _element(type: Type) -> Type:
+    found = type.is_list_like()
+    return type if found is None else found.elem
+
+
+def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo) -> DifferentiabilityInfo:
+    """The derivatives of an operator on lists: those of the operator on tensors, for each element."""
+    lists = _Lists.of(function, reference.func)
+    derivatives = tuple(lists.derivative(one) for one in reference.derivatives)
+    differentiated = {name for one in derivatives for name in one.var_names}
+    return DifferentiabilityInfo(
+        func=function,
+        op=reference.op and f"Foreach{reference.op}{function.func.name.overload_name}",
+        derivatives=derivatives,
+        forward_derivatives=tuple(lists.forward(one) for one in reference.forward_derivatives),
+        all_saved_inputs=unique(saved for one in derivatives for saved in one.saved_inputs),
+        all_saved_outputs=unique(saved for one in derivatives for saved in one.saved_outputs),
+        available_named_gradients=reference.available_named_gradients,
+        used_named_gradients=reference.used_named_gradients,
+        args_with_derivatives=tuple(b for b in lists.bindings.values() if b.name in differentiated),
+        non_differentiable_arg_names=tuple(lists.names[name] for name in reference.non_differentiable_arg_names),
+        output_differentiability=reference.output_differentiability,
+        output_differentiability_conditions=reference.output_differentiability_conditions,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """How the arguments of an operator on tensors are called in an operator on lists."""
+
+    names: Mapping[str, str]
+    """Each argument of the operator on tensors, as the one on lists calls it."""
+    bindings: Mapping[str, Binding]
+    """The parameters of the operator on lists, by name."""
+    indexed: Mapping[str, str]
+    """The same as `names`, with `[i]` where the argument is a list."""
+
+    @staticmethod
+    def of(function: NativeFunction, reference: NativeFunction) -> _Lists:
+        """The two operators' arguments, one by one."""
+        signature = cpp.arguments(function.func.arguments, faithful=False, symint=True, method=False)
+        arguments = function.func.arguments.flat_non_out
+        names = {theirs.name: mine.name for theirs, mine in zip(reference.func.arguments.flat_non_out, arguments)}
+        lists = {argument.name for argument in arguments if argument.type.is_list_like() is not None}
+        indexed = {theirs: f"{mine}[i]" if mine in lists else mine for theirs, mine in names.items()}
+        return _Lists(names, {binding.name: binding for binding in signature}, indexed)
+
+    def derivative(self, derivative: Derivative) -> Derivative:
+        """The gradients of one element."""
+        formula = _substitute(derivative.formula, {"grad": "grads[i]", "result": "result[i]"})
+        saved = []
+        # One after the other: the tensor of a scalar type gets a second index if it is kept as well.
+        # That is a slip of torchgen's, whose code is the measure of ours.
+        for attribute in derivative.saved_inputs:
+            owner = re.match(r"\w+", attribute.expr)
+            name = owner.group() if owner else attribute.expr
+            if attribute.nctype.type == _SCALAR_TYPE:
+                formula = _substitute(formula, {attribute.name: f"{self.indexed[name]}.scalar_type()"})
+            else:
+                formula = _substitute(formula, {name: self.indexed[name]})
+            saved.append(self._saved(name))
+        outputs = tuple(SavedAttribute(NamedCType(one.name, TENSOR_LIST), one.expr) for one in derivative.saved_outputs)
+        var_names = tuple(self.names[name] for name in derivative.var_names)
+        return replace(
+            derivative,
+            formula=formula,
+            original_formula=derivative.formula,
+            var_names=var_names,
+            saved_inputs=unique(saved),
+            saved_outputs=outputs,
+        )
+
+    def _known(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The arguments as the operator on lists calls them, those left out that it lacks."""
+        return tuple(self.names[name] for name in names if name in self.names)
+
+    def _saved(self, name: str) -> SavedAttribute:
+        """What is kept of an argument: all of it."""
+        mine = self.names[name]
+        return SavedAttribute(NamedCType(mine, self.bindings[mine].nctype.type.remove_const_ref()), mine)
+
+    def forward(self, derivative: ForwardDerivative) -> ForwardDerivative:
+        """The tangent of one element; tensors are named for the element there."""
+        names = {f"{theirs}_{suffix}": f"{mine}_{suffix}" for theirs, mine in self.names.items() for suffix in "pt"}
+        return replace(
+            derivative,
+            formula=_substitute(derivative.formula, {**self.indexed, **names, "result": "result[i]"}),
+            required_inputs_fw_grad=self._known(derivative.required_inputs_fw_grad),
+            required_inputs_primal=self._known(derivative.required_inputs_primal),
+        )
+
+
+_SCALAR_TYPE: Final = BaseCType(scalarTypeT)
+
+
+def _substitute(formula: str, replaced: Mapping[str, str]) -> str:
+    """The formula with words replaced."""
+    pattern = "|".join(re.escape(word) for word in replaced)
+    return re.sub(rf"\b(?:{pattern})\b", lambda found: replaced[found.group()], formula)
