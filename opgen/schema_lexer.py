@@ -17,7 +17,7 @@ from opgen.diagnostics import Diagnostic, Note, Source, UserError
 _TOKEN: Final = re.compile(
     r"""
     (?P<name>[A-Za-z_]\w*)
-  | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+  | (?P<number>-?(?:\d+\.?\d*|(?<!\w)\.\d+)(?:[eE][-+]?\d+)?)
   | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
   | (?P<punctuation>->|::|\.\.\.|[()\[\]{}<>,?!*|=.:-])
     """,
