@@ -38,8 +38,8 @@ class LaterArguments:
     """Arguments that an operator got after its first C function was released."""
 
     names: frozenset[str]
-    since: str | None
-    """The macro of torch's release that first had the function which takes them; None for any."""
+    since: str
+    """The macro of torch's release that first had the function which takes them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def _source_head(shim: _Shim, options: Options) -> str:
     monolithic = [f"#include <ATen/{own}.h>", *(f"#include <ATen/{key}Functions.h>" for key in _COMPOSITE_KEYS)]
     per_operator = [*_operator_includes(shim), *_device_includes(shim, rocm=options.rocm)]
     return (
-        f"#include <torch/csrc/inductor/aoti_torch/{generated}/c_shim_{shim.device}.h>\n"
+        f"\n#include <torch/csrc/inductor/aoti_torch/{generated}/c_shim_{shim.device}.h>\n"
         "#include <torch/csrc/inductor/aoti_torch/utils.h>\n\n"
         f"#ifndef AT_PER_OPERATOR_HEADERS\n{_lines(monolithic)}"
         f"#else\n{_lines(per_operator)}"

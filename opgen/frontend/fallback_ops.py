@@ -61,7 +61,8 @@ NULL_RESULTS = Field("null_results", boolean, default=False)
 ENTRY_TABLE = (OP, SINCE, LATER_ARGUMENTS, NULL_RESULTS)
 
 ARGUMENTS = Field("arguments", word_list)
-LATER_TABLE = (ARGUMENTS, SINCE)
+LATER_SINCE = Field("since", _release)
+LATER_TABLE = (ARGUMENTS, LATER_SINCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class _Later:
     """Arguments as an entry names them."""
 
     words: tuple[Scalar, ...]
-    since: str | None
+    since: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def _read_later(nodes: Iterable[Node], log: Diagnostics) -> Iterator[_Later]:
     for node in nodes:
         values = read_fields(node, LATER_TABLE, "an entry of 'later_arguments'", log)
         if values is not None:
-            yield _Later(values[ARGUMENTS], values[SINCE])
+            yield _Later(values[ARGUMENTS], values[LATER_SINCE])
 
 
 def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:

@@ -34,6 +34,7 @@ from opgen.frontend.entries import (
 )
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms, signature_key
+from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
     DeviceCheckType,
     DispatchKey,
@@ -74,6 +75,7 @@ def check_between(
     for entry in entries:
         log.extend(_check_delegate(entry, by_name, unread))
     log.extend(_check_identifiers(entries))
+    log.extend(check_ufunc_names(entries))
     log.extend(_check_signatures(entries, groups, by_name))
     for forms in groups.values():
         log.extend(_check_structured_group(forms, by_name))
@@ -221,6 +223,7 @@ ENTRY_RULES: Final[tuple[Rule, ...]] = (
     _check_inplace_view,
     _check_return_aliases,
     _check_keywords,
+    check_ufunc,
 )
 """What each entry must keep by itself."""
 

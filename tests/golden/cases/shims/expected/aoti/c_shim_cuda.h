@@ -11,7 +11,9 @@ extern "C" {
 #if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_0
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_cuda_shrink_out(AtenTensorHandle out, AtenTensorHandle self, double by);
 #endif // TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_0
+#if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_14_0
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_cuda_split_off_v3(AtenTensorHandle self, int64_t* at, AtenGeneratorHandle* generator, int32_t* format, AtenTensorHandle* ret0, AtenTensorHandle* ret1, int64_t* ret2);
+#endif // TORCH_FEATURE_VERSION >= TORCH_VERSION_2_14_0
 #if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_1
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_cuda_split_off_v2(AtenTensorHandle self, int64_t* at, AtenGeneratorHandle* generator, AtenTensorHandle* ret0, AtenTensorHandle* ret1, int64_t* ret2);
 #endif // TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_1

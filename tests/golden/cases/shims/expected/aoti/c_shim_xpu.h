@@ -8,7 +8,9 @@
 extern "C" {
 #endif
 
+#if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_14_0
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_split_off_v3(AtenTensorHandle self, int64_t* at, AtenGeneratorHandle* generator, int32_t* format, AtenTensorHandle* ret0, AtenTensorHandle* ret1, int64_t* ret2);
+#endif // TORCH_FEATURE_VERSION >= TORCH_VERSION_2_14_0
 #if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_1
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_split_off_v2(AtenTensorHandle self, int64_t* at, AtenGeneratorHandle* generator, AtenTensorHandle* ret0, AtenTensorHandle* ret1, int64_t* ret2);
 #endif // TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_1
