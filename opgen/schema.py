@@ -14,9 +14,10 @@ What an operator is *for* (its kernels, its variants) is not here; see `opgen.mo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from opgen.diagnostics import expected
@@ -181,7 +182,7 @@ class BaseType(Type):
     name: BaseTy
 
     def __str__(self) -> str:
-        return self.name.name
+        return self.name._name_  # as `name`, without the descriptor that makes it slow
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         return self.name is base_ty
@@ -327,6 +328,10 @@ def _read_size(cursor: Cursor) -> int | None:
     return size
 
 
+_BASE_TYPES: Final[Mapping[str, BaseType]] = MappingProxyType({ty.name: BaseType(ty) for ty in BaseTy})
+"""Nearly every type is one of these, so they are made once and shared."""
+
+
 def _read_plain_type(cursor: Cursor) -> Type:
     start = cursor.start
     if cursor.depth > MAX_TYPE_DEPTH:
@@ -335,8 +340,9 @@ def _read_plain_type(cursor: Cursor) -> Type:
         elements = _read_list(cursor, ")", Type.read)
         return TupleType(elements)
     name = cursor.name("a type")
-    if name in BaseTy.__members__:
-        return BaseType(BaseTy[name])
+    known = _BASE_TYPES.get(name)
+    if known is not None:
+        return known
     if name == "Dict":
         cursor.expect("(", "after Dict")
         key = Type.read(cursor)
@@ -620,6 +626,26 @@ class Arguments:
     """Keyword-only arguments that are written to."""
     is_vararg: bool = False
     """Whether the positional arguments end in `...`."""
+    flat_positional: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All positional arguments."""
+    flat_kwarg_only: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All keyword-only arguments that are not out arguments."""
+    flat_non_out: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments but the out arguments."""
+    flat_all: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments, in the schema's order."""
+
+    def __post_init__(self) -> None:
+        # The same arguments, seen flat: asked for so often that they are put together once.
+        own = (self.self_arg.argument,) if self.self_arg is not None else ()
+        options = self.tensor_options.all() if self.tensor_options is not None else ()
+        positional = self.pre_self_positional + own + self.post_self_positional
+        keyword_only = self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
+        keep = object.__setattr__
+        keep(self, "flat_positional", positional)
+        keep(self, "flat_kwarg_only", keyword_only)
+        keep(self, "flat_non_out", positional + keyword_only)
+        keep(self, "flat_all", positional + keyword_only + self.out)
 
     @staticmethod
     def parse(text: str) -> Arguments:
@@ -673,30 +699,7 @@ class Arguments:
         options = TensorOptionsArguments(*plain[at : at + 4])
         return Arguments(before, self_arg, after, plain[:at], options, plain[at + 4 :], out, is_vararg)
 
-    # The same arguments, seen flat: `flat_` ones are plain Arguments, the others keep self and the
-    # tensor options as one item.
-
-    @property
-    def flat_positional(self) -> tuple[Argument, ...]:
-        """All positional arguments."""
-        own = (self.self_arg.argument,) if self.self_arg is not None else ()
-        return self.pre_self_positional + own + self.post_self_positional
-
-    @property
-    def flat_kwarg_only(self) -> tuple[Argument, ...]:
-        """All keyword-only arguments that are not out arguments."""
-        options = self.tensor_options.all() if self.tensor_options is not None else ()
-        return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
-
-    @property
-    def flat_non_out(self) -> tuple[Argument, ...]:
-        """All arguments but the out arguments."""
-        return self.flat_positional + self.flat_kwarg_only
-
-    @property
-    def flat_all(self) -> tuple[Argument, ...]:
-        """All arguments, in the schema's order."""
-        return self.flat_non_out + self.out
+    # Where `flat_` ones are plain Arguments, these keep self and the tensor options as one item each.
 
     @property
     def positional(self) -> tuple[Argument | SelfArgument, ...]:
@@ -753,7 +756,17 @@ class Arguments:
                 return argument
             return Argument(argument.name, argument.type, default, None)
 
-        return replace(self.map(strip), tensor_options=None, out=())
+        own = self.self_arg
+        return Arguments(
+            tuple(map(strip, self.pre_self_positional)),
+            SelfArgument(strip(own.argument)) if own is not None else None,
+            tuple(map(strip, self.post_self_positional)),
+            tuple(map(strip, self.pre_tensor_options_kwarg_only)),
+            None,
+            tuple(map(strip, self.post_tensor_options_kwarg_only)),
+            (),
+            self.is_vararg,
+        )
 
     def map(self, change: Callable[[Argument], Argument]) -> Arguments:
         """The same arrangement with `change` applied to each argument."""
@@ -962,6 +975,10 @@ class FunctionSchema:
     returns: tuple[Return, ...]
     is_varret: bool = False
     """Whether the returns end in `...`."""
+    _kind: SchemaKind = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments))
 
     @staticmethod
     def parse(text: str) -> FunctionSchema:
@@ -988,15 +1005,7 @@ class FunctionSchema:
 
     def kind(self) -> SchemaKind:
         """Which form of an operator this is."""
-        if any(a.name.startswith("_scratch_") for a in self.arguments.out):
-            return SchemaKind.scratch
-        if self.name.name.inplace:
-            return SchemaKind.inplace
-        if self.arguments.out:
-            return SchemaKind.out
-        if self.arguments.post_self_positional_mutable:
-            return SchemaKind.mutable
-        return SchemaKind.functional
+        return self._kind
 
     def is_out_fn(self) -> bool:
         """Whether results are written to out arguments."""
@@ -1075,6 +1084,18 @@ class FunctionSchema:
         if not alone:
             returns = f"({returns})"
         return f"{self.name}({self.arguments}) -> {returns}"
+
+
+def _kind_of(name: OperatorName, arguments: Arguments) -> SchemaKind:
+    if any(a.name.startswith("_scratch_") for a in arguments.out):
+        return SchemaKind.scratch
+    if name.name.inplace:
+        return SchemaKind.inplace
+    if arguments.out:
+        return SchemaKind.out
+    if arguments.post_self_positional_mutable:
+        return SchemaKind.mutable
+    return SchemaKind.functional
 
 
 _BERNOULLI_P: Final = "bernoulli.p"
