@@ -57,16 +57,19 @@ def emit_sharded(
 
     Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
     asked once an item.  Items with the same `key` share a shard and keep their order.  The file
-    with everything is for builds with a single source; no dependency list names it.
+    with everything is for builds with a single source; no dependency list names it.  A template may
+    use `$shard_id`: `_0` … or `Everything`.
     """
     pieces = [(shard(key(item), shards), item_env(item)) for item in items]
     name = PurePosixPath(path or template)
     text = ""
     for index in range(shards):
-        text = templates.render(template, _gathered(env, sharded_keys, (e for i, e in pieces if i == index)))
+        one = {**env, "shard_id": f"_{index}"}
+        text = templates.render(template, _gathered(one, sharded_keys, (e for i, e in pieces if i == index)))
         yield OutputFile(str(name.with_name(f"{name.stem}_{index}{name.suffix}")), text, root, group)
     if shards != 1:
-        text = templates.render(template, _gathered(env, sharded_keys, (e for _, e in pieces)))
+        whole = {**env, "shard_id": "Everything"}
+        text = templates.render(template, _gathered(whole, sharded_keys, (e for _, e in pieces)))
     yield OutputFile(str(name.with_name(f"{name.stem}Everything{name.suffix}")), text, root, None)
 
 

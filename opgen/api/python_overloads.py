@@ -1,0 +1,270 @@
+"""All operators → the Python functions that are bound, with their overloads in the parser's order.
+
+A Python function has one overload per signature; the form with out arguments and the functional form
+share one.  The argument parser takes the first overload that fits, so an overload that takes more
+kinds of values has to come behind those that take fewer: a tensor of one element fits where a
+`Scalar` is wanted, so `Tensor` goes first.
+
+    masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor
+    masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor
+
+    masked_fill(Tensor input, Tensor mask, Tensor value)
+    masked_fill(Tensor input, Tensor mask, Scalar value)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.api.python import TENSOR, Deprecation, PythonSignature, deprecated_signature, signature
+from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecatedForm:
+    """An old signature of an operator, which Python still takes."""
+
+    function: NativeFunction
+    deprecation: Deprecation
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One operator overload and its Python signature."""
+
+    signature: PythonSignature
+    function: NativeFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One signature of a Python function and what it calls."""
+
+    signature: PythonSignature
+    base: NativeFunction
+    outplace: NativeFunction | None
+    """What is called if `out` is given."""
+
+    def functions(self) -> tuple[NativeFunction, ...]:
+        """Both, or the one."""
+        return (self.base,) if self.outplace is None else (self.base, self.outplace)
+
+
+class OverloadError(ValueError):
+    """Operators of one name that Python can't tell apart, or an out form that it can't find a function for."""
+
+    def __init__(self, function: NativeFunction, others: tuple[NativeFunction, ...], reason: str) -> None:
+        super().__init__(f"'{function.func.name}' {reason}")
+        self.function = function
+        self.others = others
+        self.reason = reason
+
+
+# --------------------------------------------------------------------------- what is bound
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WRITTEN_BY_HAND: Final = _names(
+    """
+    _reshape_alias _reshape_copy _to_copy alias contiguous copy copy_ copy_sparse_to_sparse_ data dim get_device
+    index is_contiguous is_cuda is_leaf is_sparse is_sparse_csr item _local_scalar_dense matrix_H mH mT nonzero
+    nonzero_numpy normal_functional numel numpy_T output_nr requires_grad_ retains_grad set_ set_data size slice
+    storage_offset stride sym_is_contiguous sym_numel sym_size sym_storage_offset sym_stride tensor to
+    """
+)
+"""Bound by hand in torch's own C++, or an attribute of tensors."""
+_INTERNAL: Final = _names(
+    """
+    _batch_norm_no_update _batch_norm_with_update _batch_norm_with_update_functional _foreach_copy _fw_primal
+    _has_same_storage_numel _new_zeros_with_same_feature_meta _unsafe_view _version
+    fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask unique_dim_consecutive
+    """
+)
+"""Parts of other operators, of no use to callers."""
+_INTERNAL_FAMILIES: Final = re.compile(
+    r".*_(?:backward(?:_(?:input|weight|bias))?|forward|jvp|overrideable)"
+    r"|_?(?:sparse_(?:coo|compressed|csr|csc|bsr|bsc)_tensor|range).*"
+    r"|_(?:cholesky|cumprod|cumsum|inverse|prod|qr|solve|sparse_(?:div|mul|sub)|sum|svd|th_|thnn_|triangular_solve).*"
+    r"|lift.*"
+)
+"""Names of parts of other operators, and of operators with a binding by hand."""
+_COPIES: Final = _names(
+    """
+    _conj_copy _fw_primal_copy _indices_copy _make_dual_copy _neg_view_copy _nested_get_values_copy
+    _nested_view_from_buffer_copy _nested_view_from_jagged_copy _reshape_alias_copy _sparse_broadcast_to_copy
+    _test_autograd_multiple_dispatch_view_copy _values_copy alias_copy as_strided_copy ccol_indices_copy
+    col_indices_copy crow_indices_copy detach_copy diagonal_copy expand_copy indices_copy permute_copy
+    row_indices_copy select_copy slice_copy slice_scatter squeeze_copy t_copy transpose_copy unfold_copy
+    unsqueeze_copy values_copy view_as_complex_copy view_as_real_copy view_copy
+    """
+)
+"""Operators that are derived, and that torch nevertheless bound once and keeps."""
+_SERVED_BY_TENSORS: Final = frozenset(
+    f"{name}.Scalar({tensor} self, Scalar other{alpha}) -> {tensor}"
+    for name, alpha in (("add", ", Scalar alpha=1"), ("sub", ", Scalar alpha=1"), ("mul", ""), ("div", ""))
+    for name, tensor in ((name, "Tensor"), (f"{name}_", "Tensor(a!)"))
+)
+"""Overloads that Python never reaches: numbers become tensors first."""
+
+
+def should_generate_py_binding(function: NativeFunction) -> bool:
+    """Whether Python gets a generated function or method for an operator."""
+    name = function.func.name.name
+    if "generated" in function.tags and name.base not in _COPIES:
+        return False
+    text = str(name)
+    if text in _WRITTEN_BY_HAND or text in _INTERNAL or _INTERNAL_FAMILIES.fullmatch(text):
+        return False
+    return function.func.name.overload_name != "Scalar" or str(function.func) not in _SERVED_BY_TENSORS
+
+
+# Which face of Python an operator belongs to.
+
+Selection: TypeAlias = Callable[[NativeFunction], bool]
+
+
+def is_py_variable_method(function: NativeFunction) -> bool:
+    """Whether it is a method of tensors."""
+    return function.python_module is None and Variant.method in function.variants
+
+
+def is_py_torch_function(function: NativeFunction) -> bool:
+    """Whether it is a function of the module `torch`."""
+    return function.python_module is None and Variant.function in function.variants
+
+
+def is_in_module(name: str) -> Selection:
+    """A selection of the functions of the module `torch.<name>`."""
+    return lambda function: function.python_module == name
+
+
+# ------------------------------------------------------------------------------- signatures
+
+
+def load_signatures(
+    functions: Iterable[NativeFunction],
+    deprecated: Iterable[DeprecatedForm],
+    *,
+    method: bool,
+    symint: bool = True,
+    selected: Selection = should_generate_py_binding,
+) -> tuple[Pair, ...]:
+    """The signatures of the functions, by default those that get bindings, and of their old forms."""
+    own = [Pair(signature(f, method=method, symint=symint), f) for f in functions if selected(f)]
+    old = [
+        Pair(deprecated_signature(form.deprecation, form.function, method=method, symint=symint), form.function)
+        for form in deprecated
+        if selected(form.function)
+    ]
+    return (*own, *old)
+
+
+def group_by_name(pairs: Iterable[Pair], selection: Selection) -> dict[str, list[Pair]]:
+    """The selected overloads of each Python name, names in the order in which they first come up."""
+    found: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        if selection(pair.function):
+            found.setdefault(str(pair.function.func.name.name), []).append(pair)
+    return found
+
+
+def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
+    """The overloads of one Python name, functional and out forms paired, in the parser's order.
+
+    Raises OverloadError for an out form without a functional one, and for two forms with one signature.
+    """
+    bases: dict[str, Pair] = {}
+    outs: dict[str, Pair] = {}
+    for pair in pairs:
+        key = pair.signature.signature_str(skip_outputs=True)
+        found = outs if pair.function.func.is_out_fn() else bases
+        if found.setdefault(key, pair) is not pair:
+            reason = f"has the same signature in Python as '{found[key].function.func.name}': {key}"
+            raise OverloadError(pair.function, (found[key].function,), reason)
+    for key, out in outs.items():
+        if key not in bases:
+            reason = f"has no functional form with its signature in Python, {key}"
+            raise OverloadError(out.function, tuple(pair.function for pair in bases.values()), reason)
+    return sort_overloads([_overload(base, outs.get(key)) for key, base in bases.items()])
+
+
+def _overload(base: Pair, out: Pair | None) -> Overload:
+    if out is None:
+        return Overload(base.signature, base.function, None)
+    # Only the functional form's schema says what the options' own defaults are.
+    both = replace(base.signature, output_args=out.signature.output_args, deprecated=out.signature.deprecated)
+    return Overload(both, base.function, out.function)
+
+
+# ------------------------------------------------------------------------------------ order
+
+
+def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
+    """Overloads in the parser's order: alphabetical, save that none stands before one that it hides."""
+    if len(overloads) == 1:
+        return tuple(overloads)
+    ordered = sorted(overloads, key=lambda overload: overload.signature.signature_str())
+    waits_for: dict[int, set[int]] = {}
+    for later, one in enumerate(ordered):
+        before = {i for i, other in enumerate(ordered) if i != later and hides(one.signature, other.signature)}
+        if before:
+            waits_for[later] = before
+    if not waits_for:
+        return tuple(ordered)
+    return tuple(ordered[index] for index in _in_order(len(ordered), waits_for))
+
+
+def _in_order(count: int, waits_for: dict[int, set[int]]) -> list[int]:
+    """Numbers below `count`, each behind those that it waits for, and else as early as its turn comes."""
+    order = [index for index in range(count) if index not in waits_for]
+    for done in order:  # grows while it is walked
+        for index in sorted(waits_for):
+            waits_for[index].discard(done)
+            if not waits_for[index]:
+                del waits_for[index]
+                order.append(index)
+    return order
+
+
+def hides(one: PythonSignature, other: PythonSignature) -> bool:
+    """Whether `one` takes all that `other` takes, and more: then the parser must try `other` first."""
+    mine = one.arguments(skip_outputs=True, skip_tensor_options=True)
+    theirs = other.arguments(skip_outputs=True, skip_tensor_options=True)
+    if len(mine) != len(theirs):
+        return False
+    differing = [(a.type, b.type) for a, b in zip(mine, theirs, strict=True) if a.type != b.type]
+    return bool(differing) and all(takes_more(a, b) for a, b in differing)
+
+
+_SCALARS: Final = frozenset({BaseTy.Scalar, BaseTy.int, BaseTy.SymInt})
+_INT_LIST: Final = ListType(BaseType(BaseTy.int), None)
+_TENSOR_LIST: Final = ListType(TENSOR, None)
+_TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
+    {
+        **{BaseType(ty): (TENSOR,) for ty in _SCALARS},
+        OptionalType(BaseType(BaseTy.Scalar)): (OptionalType(TENSOR),),
+        _INT_LIST: (BaseType(BaseTy.int), OptionalType(BaseType(BaseTy.int))),
+        ListType(BaseType(BaseTy.SymInt), None): (_INT_LIST,),
+    }
+)
+"""Types, and those whose values they take as well."""
+
+
+def takes_more(one: Type, other: Type) -> bool:
+    """Whether the parser takes for `one` all that it takes for `other`."""
+    if other in _TAKES_MORE.get(one, ()):
+        return True
+    # An empty sequence is a list of tensors as well as any other list.
+    return one == _TENSOR_LIST and _has_unsized_list(other)
+
+
+def _has_unsized_list(t: Type) -> bool:
+    as_list = t.is_list_like()
+    return as_list is not None and as_list.size is None

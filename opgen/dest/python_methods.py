@@ -1,0 +1,252 @@
+"""One Python name and its overloads → the C++ function that Python calls.
+
+The function has torch's parser read the arguments, hands the call to `__torch_function__` if an
+argument asks for that, and else calls the overload that the parser found (see
+`opgen.api.python_calls`).  A method without arguments needs no parser.
+
+    static PyObject * THPVariable_neg(PyObject* self_, PyObject* args, PyObject* kwargs)
+    {
+      HANDLE_TH_ERRORS
+      static PythonArgParser parser({
+        "neg(Tensor input, *, Tensor out=None)",
+      }, /*traceable=*/true);
+      …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.python import structseq_fieldnames
+from opgen.api.python_calls import DispatchCall, dispatch_call
+from opgen.api.python_overloads import Overload, Pair, group_overloads
+from opgen.api.signatures import Signatures
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.trace_type import should_trace
+from opgen.model import NativeFunction, SchemaKind
+
+GetSignatures = Callable[[NativeFunction], Signatures]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonModule:
+    """Where functions live in Python."""
+
+    name: str
+    """As `__torch_function__` is told: `torch.linalg`."""
+    object: str
+    """The C++ variable that holds the module, or the class."""
+    is_class: bool = False
+    """Whether the functions are methods."""
+    is_static: bool = False
+    """Whether they are static methods of a class that stands for the module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The C++ texts for one Python function."""
+
+    name: str
+    base_name: str
+    """The name without marks, by which functions are sharded and headers are called."""
+    forward: str
+    method_def: str
+    method: str
+
+
+def render_binding(pairs: Sequence[Pair], module: PythonModule, signatures: GetSignatures) -> Binding:
+    """The binding of the overloads of one Python name."""
+    name = pairs[0].function.func.name.name
+    head = f"static PyObject * THPVariable_{name}(PyObject* self_, PyObject* args"
+    is_noarg = len(pairs) == 1 and pairs[0].signature.arguments_count() == 0
+    head += ")" if is_noarg else ", PyObject* kwargs)"
+    types = _structseq_variables(pairs)
+    if is_noarg:
+        lines = _noarg_body(pairs, module, types, signatures)
+    else:
+        lines = _parser_body(pairs, module, types, signatures)
+    body = "\n".join(lines)
+    return Binding(
+        name=str(name),
+        base_name=name.base,
+        forward=f"{head};",
+        method_def=_method_def(str(name), name.dunder_method, is_noarg, module),
+        method=f"// {name}\n{head}\n{{\n  HANDLE_TH_ERRORS\n{body}\n  END_HANDLE_TH_ERRORS\n}}\n",
+    )
+
+
+def _method_def(name: str, is_dunder: bool, is_noarg: bool, module: PythonModule) -> str:
+    """The entry of the module's table."""
+    function = f"THPVariable_{name}"
+    flags = "METH_NOARGS" if is_noarg and module.is_class else "METH_VARARGS | METH_KEYWORDS"
+    if is_dunder:
+        # Python then tries the reflected method of the other operand.
+        function = f"TypeError_to_NotImplemented_<{function}>"
+    if not is_noarg:
+        function = f"castPyCFunctionWithKeywords({function})"
+    static = " | METH_STATIC" if module.is_static else ""
+    return f'{{"{name}", {function}, {flags}{static}, nullptr}},'
+
+
+# ------------------------------------------------------------------------------- named tuples
+
+
+@dataclass(frozen=True, slots=True)
+class Structseq:
+    """A named tuple that a function returns."""
+
+    name: str
+    """Of the Python class: `max`, `max_out`."""
+    fields: tuple[str, ...]
+
+
+def structseq_of(function: NativeFunction) -> Structseq | None:
+    """The named tuple that the function returns, if it does."""
+    fields = structseq_fieldnames(function.func.returns)
+    if not fields:
+        return None
+    return Structseq(str(function.func.name.name) + ("_out" if function.func.is_out_fn() else ""), fields)
+
+
+def structseqs_of(pairs: Sequence[Pair]) -> dict[Structseq, str]:
+    """The named tuples of the overloads, each with the suffix that tells it from the others."""
+    found: dict[Structseq, str] = {}
+    for pair in pairs:
+        structseq = structseq_of(pair.function)
+        if structseq is not None and structseq not in found:
+            found[structseq] = str(len(found) or "")
+    return found
+
+
+def _structseq_variables(pairs: Sequence[Pair]) -> dict[Structseq, str]:
+    return {structseq: f"NamedTuple{suffix}" for structseq, suffix in structseqs_of(pairs).items()}
+
+
+# ------------------------------------------------------------------------------------- bodies
+
+
+def _opening(module: PythonModule, types: Mapping[Structseq, str]) -> list[str]:
+    lines = [
+        f"  static PyTypeObject* {variable} = generated::get_{structseq.name}_structseq();"
+        for structseq, variable in types.items()
+    ]
+    if module.is_class:
+        lines.append("  const Tensor& self = THPVariable_Unpack(self_);")
+    return lines
+
+
+def _noarg_body(
+    pairs: Sequence[Pair], module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
+) -> list[str]:
+    lines = _opening(module, types)
+    if module.is_class:
+        lines += [
+            "  if (has_torch_function(self_)) {",
+            f'    return handle_torch_function(self_, "{pairs[0].signature.name}");',
+            "  }",
+        ]
+    (overload,) = group_overloads(pairs)
+    return [*lines, *_dispatch(overload, types, signatures, "  ")]
+
+
+def _parser_body(
+    pairs: Sequence[Pair], module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
+) -> list[str]:
+    overloads = group_overloads(pairs)
+    self_ = "self_" if module.is_class else "nullptr"
+    traceable = "true" if all(should_trace(pair.function) for pair in pairs) else "false"
+    return [
+        *_opening(module, types),
+        "  static PythonArgParser parser({",
+        *(f"    {string_literal(overload.signature.signature_str())}," for overload in overloads),
+        f"  }}, /*traceable=*/{traceable});",
+        "",
+        f"  ParsedArgs<{max(overload.signature.arguments_count() for overload in overloads)}> parsed_args;",
+        f"  auto _r = parser.parse({self_}, args, kwargs, parsed_args);",
+        "  if(_r.has_torch_function()) {",
+        f'    return handle_torch_function(_r, {self_}, args, kwargs, {module.object}, "{module.name}");',
+        "  }",
+        *_switch(overloads, types, signatures),
+        "  Py_RETURN_NONE;",
+    ]
+
+
+def _switch(overloads: Sequence[Overload], types: Mapping[Structseq, str], signatures: GetSignatures) -> list[str]:
+    if len(overloads) == 1:
+        return _dispatch(overloads[0], types, signatures, "  ")
+    lines = ["  switch (_r.idx) {"]
+    for index, overload in enumerate(overloads):
+        lines += [f"    case {index}: {{", *_dispatch(overload, types, signatures, "      "), "    }"]
+    return [*lines, "  }"]
+
+
+def _dispatch(overload: Overload, types: Mapping[Structseq, str], signatures: GetSignatures, indent: str) -> list[str]:
+    """What is done once the parser has found an overload."""
+    if overload.outplace is None:
+        return _call(overload, overload.base, types, signatures, indent)
+    return [
+        f"{indent}if (_r.isNone({overload.signature.output_idx()})) {{",
+        *_call(overload, overload.base, types, signatures, f"{indent}  "),
+        f"{indent}}} else {{",
+        *_call(overload, overload.outplace, types, signatures, f"{indent}  "),
+        f"{indent}}}",
+    ]
+
+
+# --------------------------------------------------------------------------------- one call
+
+
+def _call(
+    overload: Overload,
+    function: NativeFunction,
+    types: Mapping[Structseq, str],
+    signatures: GetSignatures,
+    indent: str,
+) -> list[str]:
+    own = signatures(function)
+    call = dispatch_call(overload.signature, own)
+    deprecation = overload.signature.deprecated
+    schema = f"aten::{own.schema}" if deprecation is None else f"[deprecated] aten::{deprecation.schema}"
+    name = f"dispatch_{function.func.name.name}" + ("_out" if function.func.is_out_fn() else "")
+    parameters = ", ".join([f"{parameter.type} {parameter.name}" for parameter in call.parameters])
+    result = "" if call.return_type == "void" else "return "
+    inits = "\n".join(call.inits).split("\n") if call.inits else []
+    lines = [
+        f"// {schema}",
+        *inits,
+        f"auto {name} = []({parameters}) -> {call.return_type} {{",
+        "  pybind11::gil_scoped_release no_gil;",
+        f"  {result}{call.target};",
+        "};",
+        *_results(call, function, name, types),
+    ]
+    return [f"{indent}{line}" for line in lines]
+
+
+def _results(
+    call: DispatchCall, function: NativeFunction, name: str, types: Mapping[Structseq, str]
+) -> tuple[str, ...]:
+    """The call, and what Python gets."""
+    called = f"{name}({', '.join(call.arguments)})"
+    if call.return_type == "void":
+        return (f"{called};", *(_SELF_LIST if _returns_its_list(function) else ("Py_RETURN_NONE;",)))
+    if call.requires_grad is not None:
+        called += f".set_requires_grad({call.requires_grad})"
+    structseq = structseq_of(function)
+    named = "" if structseq is None else f"{types[structseq]}, "
+    return (f"return wrap({named}{called});",)
+
+
+_SELF_LIST: Final = (
+    "PyObject* self_tensorlist = _r.args[0];",
+    "Py_INCREF(self_tensorlist);",
+    "return self_tensorlist;",
+)
+
+
+def _returns_its_list(function: NativeFunction) -> bool:
+    """Whether it works in place on a list of tensors: Python then gets the list back."""
+    func = function.func
+    return func.kind() is SchemaKind.inplace and func.name.name.base.startswith("_foreach_")
