@@ -1,0 +1,30 @@
+"""Everything that the emitters of autograd may see: operators, and their derivatives.
+
+The front end makes one `AutogradProgram` of the definitions and derivatives.yaml.
+
+    program.program                    the operators, as the emitters of ATen see them
+    program.functions                  those that autograd gets kernels for, with their derivatives
+    program.infos                      all derivatives, each of which is a class of nodes of the graph
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
+from opgen.program import Program
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AutogradProgram:
+    """The operators of a run and their derivatives."""
+
+    program: Program
+    functions: tuple[NativeFunctionWithDifferentiabilityInfo, ...]
+    """The operators that are selected for training, by their C++ names."""
+    infos: tuple[DifferentiabilityInfo, ...]
+    """The derivatives in the order of the file; then those of `_copy` operators."""
+    list_infos: tuple[DifferentiabilityInfo, ...]
+    """The derivatives that were derived for the selected operators on lists."""
+    dispatch_keys: tuple[str, ...]
+    """The keys that any operator has derivatives for, `Default` first."""

@@ -1,0 +1,36 @@
+"""The emitters of the autograd generator, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_functions import emit_autograd_function_headers, emit_autograd_function_sources
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+EmitAutograd = Callable[[AutogradProgram, TemplateSet], Iterator[OutputFile]]
+
+
+@dataclass(frozen=True, slots=True)
+class AutogradEmitter:
+    """One family of output files."""
+
+    name: str
+    """What the progress bar calls it."""
+    emit: EmitAutograd
+    registers: bool = False
+    """Whether it registers kernels for autograd, and so is left out of a build without it."""
+
+
+AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
+    AutogradEmitter("nodes", emit_autograd_function_headers),
+    AutogradEmitter("nodes", emit_autograd_function_sources),
+)
+
+
+def autograd_emitters(*, disable_autograd: bool) -> tuple[AutogradEmitter, ...]:
+    """The emitters that a run needs."""
+    return tuple(emitter for emitter in AUTOGRAD_EMITTERS if not (disable_autograd and emitter.registers))

@@ -1,0 +1,192 @@
+"""The autograd generator: operators and their derivatives in, the C++ of torch's autograd out.
+
+    python -m opgen.gen_autograd native_functions.yaml tags.yaml out packaged/autograd
+
+This is a shell: definitions and derivatives.yaml to a program, the program to files, files to disk.
+What is written is listed in `opgen.dest.autograd_table`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from opgen import __version__
+from opgen.api import cpp
+from opgen.api.autograd import DEFAULT_KEY
+from opgen.api.autograd_matching import match_differentiability_info
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_table import autograd_emitters
+from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.frontend.derivatives import load_derivatives, used_dispatch_keys
+from opgen.frontend.native_functions import load_program
+from opgen.internal_error import EXIT_CODE, render_internal_error
+from opgen.output.console import Progress, format_report
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.output.writer import WriteReport, write_files
+from opgen.program import Program
+from opgen.selective_build.selector import SelectiveBuilder
+
+__all__ = ["entry_point", "gen_autograd", "generate", "load_autograd", "main"]
+
+INTERRUPTED: Final = 130
+"""What a run ends with that was interrupted from the keyboard."""
+
+
+def gen_autograd(
+    native_functions_path: str | os.PathLike[str],
+    tags_path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    autograd_dir: str | os.PathLike[str],
+    operator_selector: SelectiveBuilder | None = None,
+    disable_autograd: bool = False,
+) -> None:
+    """Writes the C++ of autograd; raises UserError with every mistake found."""
+    log, folder = Diagnostics(), Path(autograd_dir)
+    functions, tags = Path(native_functions_path), Path(tags_path)
+    program = load_autograd(functions, tags, folder / "derivatives.yaml", log, operator_selector)
+    if program is None:
+        raise UserError(*log.found)
+    files = generate(program, TemplateSet(folder / "templates"), disable_autograd=disable_autograd)
+    write_files(files, {"install": Path(out)})
+
+
+def load_autograd(
+    functions: Source | Path,
+    tags: Source | Path,
+    derivatives: Source | Path,
+    log: Diagnostics,
+    selector: SelectiveBuilder | None = None,
+    selection_path: Path | None = None,
+) -> AutogradProgram | None:
+    """The program of a run; None, with the reasons logged, if anything in its inputs is wrong.
+
+    The selector, or else what the selection file selects, says which operators get kernels.
+    """
+    program = load_program(functions, tags, log, selection_path=selection_path)
+    if program is None:
+        return None
+    return derive_autograd(program, derivatives, log, selector or program.selector)
+
+
+def derive_autograd(
+    program: Program, derivatives: Source | Path, log: Diagnostics, selector: SelectiveBuilder
+) -> AutogradProgram | None:
+    """The operators of a program with their derivatives; None, with the reasons logged, if any is wrong."""
+    infos = load_derivatives(derivatives, program.functions, program.view_groups, log)
+    if log.has_errors:
+        return None
+    selected = filter(selector.is_native_function_selected_for_training, program.functions)
+    functions = sorted(selected, key=lambda function: cpp.name(function.func))
+    matched = match_differentiability_info(functions, infos)
+    return AutogradProgram(
+        program=program,
+        functions=matched.functions,
+        infos=tuple(info for by_key in infos.values() for info in by_key.values()),
+        list_infos=matched.derived,
+        dispatch_keys=tuple(sorted(used_dispatch_keys(infos), key=lambda key: (key != DEFAULT_KEY, key))),
+    )
+
+
+def generate(
+    program: AutogradProgram, templates: TemplateSet, *, disable_autograd: bool = False, quiet: bool = True
+) -> tuple[OutputFile, ...]:
+    """Every file of a run, as values; a mistake in a template is a `UserError`."""
+    emitters = autograd_emitters(disable_autograd=disable_autograd)
+    files: list[OutputFile] = []
+    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
+        for emitter in emitters:
+            progress.advance(emitter.name)
+            files.extend(emitter.emit(program, templates))
+    return tuple(files)
+
+
+# ---------------------------------------------------------------------------------- command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
+    started, log = time.monotonic(), Diagnostics()
+    given = build_parser().parse_args(argv)
+    report = None
+    try:
+        report = _run(given, log)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+    except KeyboardInterrupt:
+        sys.stderr.write("opgen: interrupted; the old files are whole\n")
+        return INTERRUPTED
+    except Exception as error:
+        sys.stderr.write(render_internal_error(error))
+        return EXIT_CODE
+    if report is None:
+        sys.stderr.write(log.render(with_remarks=False))
+        return 1
+    if not given.quiet:
+        sys.stderr.write(log.render(with_remarks=given.verbose))
+    elapsed = time.monotonic() - started
+    sys.stdout.write(format_report(report, elapsed, quiet=given.quiet, verbose=given.verbose))
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line of the autograd generator."""
+    parser = argparse.ArgumentParser(
+        prog="opgen gen_autograd", description="Generate the sources of autograd.", allow_abbrev=False
+    )
+    parser.add_argument("native_functions", type=Path, metavar="NATIVE_FUNCTIONS", help="the operators (YAML)")
+    parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
+    parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
+    parser.add_argument(
+        "autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of derivatives.yaml and of templates/"
+    )
+    parser.add_argument(
+        "--op-selection-yaml-path",
+        "--op_selection_yaml_path",
+        type=Path,
+        metavar="FILE",
+        help="write kernels for the operators that a selection file selects for training",
+    )
+    parser.add_argument(
+        "--disable-autograd", "--disable_autograd", action="store_true", help="write no kernels that record the graph"
+    )
+    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change, and show every warning")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    return parser
+
+
+def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
+    """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
+    program = load_autograd(
+        given.native_functions,
+        given.tags,
+        given.autograd / "derivatives.yaml",
+        log,
+        selection_path=given.op_selection_yaml_path,
+    )
+    if program is None:
+        return None
+    templates = TemplateSet(given.autograd / "templates")
+    files = generate(program, templates, disable_autograd=given.disable_autograd, quiet=given.quiet)
+    return write_files(files, {"install": given.out}, dry_run=given.dry_run)
+
+
+def entry_point() -> None:
+    """Runs the generator as a command."""
+    # A run makes no cycles worth collecting and ends soon: the collector would only take time.
+    gc.disable()
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    entry_point()
