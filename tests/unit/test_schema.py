@@ -199,7 +199,7 @@ def test_carets_stand_under_the_mistake() -> None:
         "a(Tensor self, bool b=F=T) -> Tensor",
         "a(Tensor self, float$x) -> Tensor",
         "a(Tenosr self) -> Tensor",
-        "a(Tensor self) -> ",
+        "a(Tensor self) ->",
         "a_(Tensor self) -> Tensor(a!)",
     ]
     assert_expected_inline(
@@ -211,10 +211,10 @@ a(Tensor self, float$x) -> Tensor
                     ^ '$' has no meaning in a schema
 a(Tenosr self) -> Tensor
   ^^^^^^ unknown type 'Tenosr'
-a(Tensor self) ->${}
+a(Tensor self) ->
                  ^ expected a type, but the text ends here
 a_(Tensor self) -> Tensor(a!)
-   ^^^^^^^^^^^ 'a_' is in-place by its name, but does not write to 'self'""".replace("${}", " "),
+   ^^^^^^^^^^^ 'a_' is in-place by its name, but does not write to 'self'""",
     )
 
 
