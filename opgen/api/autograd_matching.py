@@ -196,7 +196,7 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
     differentiated = {name for one in derivatives for name in one.var_names}
     return DifferentiabilityInfo(
         func=function,
-        op=reference.op and f"Foreach{reference.op}{function.func.name.overload_name}",
+        op=f"Foreach{reference.op}{function.func.name.overload_name}" if reference.op else None,
         derivatives=derivatives,
         forward_derivatives=tuple(lists.forward(one) for one in reference.forward_derivatives),
         all_saved_inputs=unique(saved for one in derivatives for saved in one.saved_inputs),

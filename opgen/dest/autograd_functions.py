@@ -16,7 +16,7 @@ all of that as arguments, so that the compiler of graphs can call it as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -269,8 +269,8 @@ def _render_gradients(node: Node) -> str:
     places = {argument.name: at for at, argument in enumerate(node.arguments)}
     lists = frozenset(argument.name for argument in node.arguments if is_tensor_list(argument))
     head = ["const auto& grad = grads[0];"] if uses_single_grad(info) else []
-    for name in sorted(info.used_named_gradients):
-        head.append(f"const auto& {name} = grads[{info.available_named_gradients.index(name)}];")
+    named = sorted(info.used_named_gradients)
+    head += [f"const auto& {name} = grads[{info.available_named_gradients.index(name)}];" for name in named]
     if any(_is_checked(derivative, lists) for derivative in info.derivatives):
         head.append("bool any_grad_defined = any_variable_defined(grads);")
     render = _render_for_each if is_foreach_func(info.func) else _render_one

@@ -119,4 +119,6 @@ def _copies(
 
 def _copied(infos: Infos, copy: NativeFunction) -> Infos:
     """The derivatives of a view, for the operator that copies what the view would show."""
-    return FrozenMap((key, replace(info, func=copy, op=info.op and f"{info.op}_copy")) for key, info in infos.items())
+    return FrozenMap(
+        (key, replace(info, func=copy, op=f"{info.op}_copy" if info.op else None)) for key, info in infos.items()
+    )

@@ -175,7 +175,7 @@ def _foreach_names(operator: Operator) -> frozenset[str]:
 
 def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagnostic:
     span = formula.span(problem.start, problem.end)
-    notes = ()
+    notes: tuple[Note, ...] = ()
     eaten = formula.value.eaten_comment()
     if problem.id == "unbalanced-formula" and eaten is not None:
         notes = (Note("' #' starts a comment in YAML: quote the formula", eaten),)

@@ -229,9 +229,11 @@ _TOKEN: Final = re.compile(
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*")
 _CLOSING: Final = MappingProxyType({"(": ")", "[": "]", "{": "}"})
 _WORDS_OF_CPP: Final = frozenset(
-    ("auto", "bool", "const", "double", "else", "false", "float", "if", "int", "int64_t", "new", "nullptr", "return")
-    + ("size_t", "sizeof", "static_cast", "std", "this", "true", "void")
-    + ("Scalar", "ScalarType", "Tensor", "TensorList", "TensorOptions")
+    {
+        *("auto", "bool", "const", "double", "else", "false", "float", "if", "int", "int64_t", "new", "nullptr"),
+        *("return", "size_t", "sizeof", "static_cast", "std", "this", "true", "void"),
+        *("Scalar", "ScalarType", "Tensor", "TensorList", "TensorOptions"),
+    }
 )
 _GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\[(\d+)\]")
 
