@@ -44,6 +44,7 @@ __all__ = [
     "TensorOptionsArguments",
     "TupleType",
     "Type",
+    "keeps_rules",
     "parse_returns",
 ]
 
@@ -976,6 +977,7 @@ class FunctionSchema:
     is_varret: bool = False
     """Whether the returns end in `...`."""
     _kind: SchemaKind = field(init=False, repr=False, compare=False)
+    _signature_text: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments))
@@ -995,6 +997,7 @@ class FunctionSchema:
         returns, is_varret = _read_returns(cursor)
         cursor.expect_end("the returns")
         schema = FunctionSchema(name, arguments, returns, is_varret)
+        # Only TorchScript's own operators, which need not keep the rules, are written with a namespace.
         if name.name.namespace is None:
             _check_schema(schema, cursor, places, returns_start)
         return schema
@@ -1074,6 +1077,17 @@ class FunctionSchema:
         """The signature that a view operator shares with its `_copy` form."""
         return self.signature(strip_view_copy_name=True)
 
+    def signature_text(self) -> str:
+        """The signature as text, worked out once: it is what functions are sorted by."""
+        if not self._signature_text:
+            object.__setattr__(self, "_signature_text", str(self.signature()))
+        return self._signature_text
+
+    def view_signature_text(self) -> str:
+        """The view signature as text."""
+        is_renamed = _view_base(self.name.name.base) != self.name.name.base
+        return str(self.view_signature()) if is_renamed else self.signature_text()
+
     def with_name(self, name: OperatorName) -> FunctionSchema:
         """The same schema under another name."""
         return replace(self, name=name)
@@ -1115,6 +1129,15 @@ def argument_places(text: str) -> dict[str, tuple[int, int]]:
     OperatorName.read(cursor)
     cursor.expect("(", "after the operator's name")
     return Arguments.read(cursor)[1]
+
+
+def keeps_rules(schema: FunctionSchema) -> bool:
+    """Whether `FunctionSchema.parse` would have nothing against what the parts say together."""
+    try:
+        _check_schema(schema, Cursor(""), {}, 0)
+    except SchemaError:
+        return False
+    return True
 
 
 def _check_schema(

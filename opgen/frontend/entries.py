@@ -58,6 +58,7 @@ from opgen.model import (
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
 from opgen.schema import argument_places
 from opgen.schema_lexer import Cursor
+from opgen.schema_reader import SchemaReader
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
 
@@ -207,9 +208,13 @@ All but `random` are torch's; `random: False` says that an operator whose name s
 
 
 def read_entry(
-    node: Node, legal_tags: Mapping[str, TagDefinition] | None, ignored_keys: Collection[DispatchKey], log: Diagnostics
+    node: Node,
+    schemas: SchemaReader,
+    legal_tags: Mapping[str, TagDefinition] | None,
+    ignored_keys: Collection[DispatchKey],
+    log: Diagnostics,
 ) -> Entry | None:
-    """The entry in `node`, or None if what is logged left nothing to work with.
+    """The entry in `node`, its schema read with `schemas`; None if what is logged left nothing to work with.
 
     Kernels under the ignored keys are read and checked, and then left out.  Without legal tags (their
     file can't be read) any tag will do.
@@ -223,7 +228,7 @@ def read_entry(
     values = read_fields(node, TABLE, _title(node), log)
     if values is None:
         return None
-    schema = _read_schema(values[FUNC], log)
+    schema = _read_schema(values[FUNC], schemas, log)
     if schema is None:
         return None
     namespace, func = schema
@@ -255,14 +260,14 @@ def operator_of(node: Node) -> str | None:
     return found.group(1) if found else None
 
 
-def _read_schema(where: Scalar, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
+def _read_schema(where: Scalar, schemas: SchemaReader, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
     """The namespace and the schema without it."""
     offset = _name_offset(where)
     namespace = where.text[: offset - 2] if offset else "aten"
     try:
         if offset:
             _check_namespace(where, namespace)
-        return namespace, FunctionSchema.parse(where.text[offset:])
+        return namespace, schemas.read(where.text[offset:])
     except SchemaError as problem:
         log.extend(schema_diagnostic(problem, where, offset).diagnostics)
     except UserError as problem:

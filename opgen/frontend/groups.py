@@ -23,16 +23,16 @@ from opgen.model import (
 Forms = dict[SchemaKind, NativeFunction]
 
 
-def signature_key(namespace: str, signature: FunctionSchema) -> Hashable:
+def signature_key(namespace: str, func: FunctionSchema) -> Hashable:
     """What functions of one group have in common, as a value that is cheap to compare."""
-    return (namespace, str(signature))
+    return (namespace, func.signature_text())
 
 
 def group_forms(functions: Iterable[NativeFunction]) -> dict[Hashable, Forms]:
     """The functions by signature and kind; of two that share both, the first stays."""
     found: dict[Hashable, Forms] = {}
     for function in functions:
-        forms = found.setdefault(signature_key(function.namespace, function.func.signature()), {})
+        forms = found.setdefault(signature_key(function.namespace, function.func), {})
         forms.setdefault(function.func.kind(), function)
     return found
 
@@ -51,7 +51,7 @@ def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction 
     """Views with their `_copy` and in-place forms, and all other functions as they are."""
     found: dict[Hashable, dict[ViewSchemaKind | SchemaKind, NativeFunction]] = {}
     for function in functions:
-        key = signature_key(function.namespace, function.func.view_signature())
+        key = (function.namespace, function.func.view_signature_text())
         kind: ViewSchemaKind | SchemaKind = function.view_schema_kind
         if kind is ViewSchemaKind.non_aliasing:
             kind = function.func.kind()

@@ -33,6 +33,7 @@ from opgen.model import (
     is_xpu_dispatch_key,
 )
 from opgen.program import Program
+from opgen.schema_reader import SchemaReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +138,9 @@ def _read_entries(
         return _Written()
     found: dict[OperatorName, Entry] = {}
     unread: set[str | None] = set()
+    schemas = SchemaReader()
     for node in root.items:
-        entry = read_entry(node, legal_tags, ignored_keys, log)
+        entry = read_entry(node, schemas, legal_tags, ignored_keys, log)
         if entry is None:
             unread.add(_root_name(node))
             continue

@@ -251,7 +251,7 @@ def _check_delegate(
         yield Diagnostic(
             "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.name_span),)
         )
-    elif target.function.func.signature() != entry.function.func.signature():
+    elif target.function.func.signature_text() != entry.function.func.signature_text():
         message = f"'{name}' takes other arguments than '{entry.function.func.name}'"
         yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.name_span),))
     for key in entry.kernels if not entry.function.structured else ():
@@ -304,7 +304,7 @@ def _check_signatures(
     """No two overloads of the same form may share a signature: callers couldn't choose."""
     for entry in entries:
         func = entry.function.func
-        twin = groups[signature_key(entry.function.namespace, func.signature())][func.kind()]
+        twin = groups[signature_key(entry.function.namespace, func)][func.kind()]
         if twin.func.name == func.name:
             continue
         note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].name_span)
