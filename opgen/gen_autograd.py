@@ -83,7 +83,9 @@ def derive_autograd(
     infos = load_derivatives(derivatives, program.functions, program.view_groups, log)
     if log.has_errors:
         return None
-    selected = filter(selector.is_native_function_selected_for_training, program.functions)
+    # All kernels are registered in torch's own namespace.
+    own = (function for function in program.functions if function.namespace == "aten")
+    selected = filter(selector.is_native_function_selected_for_training, own)
     functions = sorted(selected, key=lambda function: cpp.name(function.func))
     matched = match_differentiability_info(functions, infos)
     return AutogradProgram(

@@ -8,6 +8,7 @@ from typing import Final
 
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_functions import emit_autograd_function_headers, emit_autograd_function_sources
+from opgen.dest.inplace_or_view import emit_inplace_or_view
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -28,6 +29,7 @@ class AutogradEmitter:
 AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
     AutogradEmitter("nodes", emit_autograd_function_headers),
     AutogradEmitter("nodes", emit_autograd_function_sources),
+    AutogradEmitter("views", emit_inplace_or_view, registers=True),
 )
 
 

@@ -1,0 +1,88 @@
+"""What the kernels of autograd have in common: their names, their parameters, what they return, and views.
+
+add.out   →   at::Tensor & add_out_out(c10::DispatchKeySet ks, …)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo, dispatch_strategy
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.types import render_defns
+from opgen.model import Argument, NativeFunction, SchemaKind
+
+MANUAL_AUTOGRAD: Final = ("_fw_primal", "_make_dual", "copy_", "detach", "detach_", "resize_", "resize_as_")
+"""Operators whose autograd kernels are written by hand."""
+_NOT_TRACKED: Final = ("_sparse_broadcast_to", "lift_fresh")
+"""Operators whose results share memory with their arguments, which autograd takes no notice of."""
+CHANGES_METADATA: Final = (
+    "_conj",
+    "_neg_view",
+    "_nested_get_values",
+    "_nested_view_from_buffer",
+    "_nested_view_from_jagged",
+    "view_as_complex",
+    "view_as_real",
+)
+"""Views that strides and an offset can't tell of: they must be taken again to be restored."""
+
+
+def kernel_name(function: NativeFunction) -> str:
+    """The name of the function's kernels, within the namespace of each kind of kernel."""
+    overload = function.func.name.overload_name
+    return f"{cpp.name(function.func)}_{overload}" if overload else cpp.name(function.func)
+
+
+def kernel_head(signature: DispatcherSignature, function: NativeFunction) -> str:
+    """The head of a kernel's definition: with the keys that are left, and the operator's arguments."""
+    parameters = render_defns(signature.arguments)
+    keys = "c10::DispatchKeySet ks"
+    return f"{signature.returns} {kernel_name(function)}({f'{keys}, {parameters}' if parameters else keys})"
+
+
+def base_name(function: NativeFunction) -> str:
+    """The operator's name, without its overload; with the underscore of an in-place form."""
+    return str(function.func.name.name)
+
+
+def returned_value(names: Sequence[str], kind: SchemaKind) -> str:
+    """The expression that a kernel returns, given its results' names."""
+    if len(names) == 1:
+        return names[0]
+    maker = "std::forward_as_tuple" if kind in (SchemaKind.inplace, SchemaKind.out) else "std::make_tuple"
+    return f"{maker}({', '.join(names)})"
+
+
+def is_tracked_view(function: NativeFunction) -> bool:
+    """Whether the result is a view of an argument, and autograd keeps track of that."""
+    func = function.func
+    is_view = function.is_view_op and func.kind() is SchemaKind.functional and len(func.returns) == 1
+    return is_view and function.root_name not in _NOT_TRACKED
+
+
+def viewed_argument(function: NativeFunction) -> Argument:
+    """The argument that a view is a view of."""
+    shared = {name for r in function.func.returns if r.annotation for name in r.annotation.alias_set}
+    arguments = function.func.arguments.flat_all
+    found = (a for a in arguments if a.annotation and not shared.isdisjoint(a.annotation.alias_set))
+    return next(found, arguments[0])
+
+
+def view_class_name(function: NativeFunction) -> str:
+    """The class that takes a view again: `SliceTensorViewFunc` for `slice.Tensor`."""
+    name = function.func.name.unambiguous_name()
+    lead = "_" if name.startswith("_") else ""
+    return f"{lead}{name.title().replace('_', '')}ViewFunc"
+
+
+def writes_arguments(function: NativeFunction) -> bool:
+    """Whether this is an in-place or an out form."""
+    return function.func.kind() in (SchemaKind.inplace, SchemaKind.out)
+
+
+def has_derived_kernel(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
+    """Whether autograd calls the operator's kernels, rather than the operators that it is made of."""
+    return dispatch_strategy(matched) == "use_derived"
