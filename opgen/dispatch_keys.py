@@ -15,6 +15,9 @@ from typing import Final
 class DispatchKey(Enum):
     """A key that kernels can be registered under."""
 
+    # Keys are looked up in tables all the time: by identity, which needs no Python code.
+    __hash__ = object.__hash__
+
     Undefined = 0
 
     FPGA = auto()

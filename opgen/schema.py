@@ -108,6 +108,8 @@ _T = TypeVar("_T")
 class BaseTy(Enum):
     """The types that an operator's signature is built of."""
 
+    __hash__ = object.__hash__  # by identity, which needs no Python code
+
     Generator = auto()
     ScalarType = auto()
     Tensor = auto()
@@ -954,6 +956,8 @@ class OperatorName:
 
 class SchemaKind(Enum):
     """Which form of an operator a schema is."""
+
+    __hash__ = object.__hash__  # by identity, which needs no Python code
 
     functional = auto()
     """Writes to no argument (nor to `self`, save for a few that the name doesn't tell of)."""

@@ -246,10 +246,13 @@ def read_entry(
     return Entry(function, kernels, values, values[FUNC])
 
 
+_TITLE: Final = re.compile(r"[\w:.]+")
+
+
 def _title(node: Node) -> str:
     """What messages call the entry: its operator, as far as it can be told before it is read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
-    found = re.match(r"[\w:.]+", func.text) if isinstance(func, Scalar) else None
+    found = _TITLE.match(func.text) if isinstance(func, Scalar) else None
     return f"entry '{found.group()}'" if found else "an entry"
 
 

@@ -41,19 +41,16 @@ class _Required(Enum):
     REQUIRED = "there is no default"
 
 
+_REQUIRED: Final = _Required.REQUIRED
+
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T_co]):
     """One key that a mapping may have."""
 
     name: str
     convert: Convert[T_co]
-    default: T_co | _Required = _Required.REQUIRED
-    """What an absent key means; without one, the key is required."""
-
-    @property
-    def is_required(self) -> bool:
-        """Whether a mapping without this key is a mistake."""
-        return isinstance(self.default, _Required)
+    default: T_co | _Required = _REQUIRED
+    """What an absent key means; without one, a mapping that lacks the key is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
             log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, label)
         else:
             _convert(field, value, converted, log)
-    lacking = [name for name, field in fields.items() if field.is_required and name not in converted]
+    lacking = [field.name for field in table if field.default is _REQUIRED and field.name not in converted]
     _check_present(node, lacking, what, log)
     return None if lacking else Values(node, converted)
 
@@ -176,6 +173,8 @@ def word_list(node: Node) -> tuple[Scalar, ...]:
     if isinstance(node, ListNode):
         return list_of(scalar)(node)
     found = scalar(node)
+    if found.is_plain and "," not in found.text:
+        return (found,)  # a plain text has no outer white space
     words = tuple(_stripped(found, m.start(), m.end()) for m in _WORD.finditer(found.text))
     if len(words) != found.text.count(",") + 1 or not all(word.text for word in words):
         raise UserError(Diagnostic("missing-value", "a word is missing beside a comma", found.span))

@@ -57,9 +57,7 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 
 def check_each(entries: Iterable[Entry], log: Diagnostics) -> None:
     """Logs every breach of a rule that can be seen from one entry."""
-    for entry in entries:
-        for rule in ENTRY_RULES:
-            log.extend(rule(entry))
+    log.extend(breach for entry in entries for rule in ENTRY_RULES for breach in rule(entry))
     log.extend(_check_types(entries))
 
 
