@@ -18,8 +18,9 @@ from typing import Final
 from opgen.api import native
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import ops_include
+from opgen.dest.origin import origin_comment
 from opgen.model import NativeFunction
-from opgen.output.files import OutputFile
+from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
 
@@ -39,9 +40,11 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
     for function in functions:
         libraries.setdefault(function.namespace, []).append(function)
     of_torch = libraries.pop(_TORCH_NAMESPACE)
-    kernels = [render_kernel(program, function) for function in functions]
+    kernels = [render_kernel(program, function, options) for function in functions]
+    headers = [ops_include(function.root_name, "_ops") for function in functions]
     env = {
-        "ops_headers": [ops_include(function.root_name, "_ops") for function in functions],
+        "ops_headers": headers,
+        "unique_ops_headers": unique(headers),
         "backend_select_method_definitions": [
             *kernels,
             *(_render_library(namespace, members) for namespace, members in libraries.items()),
@@ -61,14 +64,14 @@ def needs_backend_select(function: NativeFunction) -> bool:
     return function.func.arguments.tensor_options is not None and not takes_after_tensor
 
 
-def render_kernel(program: Program, function: NativeFunction) -> str:
+def render_kernel(program: Program, function: NativeFunction, options: Options) -> str:
     """The kernel that dispatches `function` anew."""
     signatures = program.signatures(function)
     signature = signatures.native_symint
     tensors = [a.name for a in function.func.arguments.flat_non_out if a.type.is_tensor_like()]
     arguments = ", ".join(["_dk", *(expr.expr for expr in signature.dispatcher_exprs())])
     return f"""\
-// {function.namespace}::{signatures.schema}
+{origin_comment(program, function, options)}
 C10_ALWAYS_INLINE
 {signature.defn()} {{
 {_key_set(tensors)}

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from opgen.api.cpp import CppSignature
 from opgen.dest.includes import by_root_name, ops_include
 from opgen.dest.operator_call import operator_arguments
+from opgen.dest.origin import origin_comment
+from opgen.dest.presence import Presence
 from opgen.dest.static_dispatch import static_backends, static_ops_includes
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
@@ -46,11 +48,11 @@ class _Operator:
 
 def emit_function_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Functions.h`, `RedispatchFunctions.h` and the `ops/….h`."""
-    operators = [_operator(program, function) for function in program.functions]
+    operators = [_operator(program, function, options) for function in program.functions]
     if options.per_operator_headers:
         yield from _emit_per_operator(program, options, templates, operators)
     else:
-        yield _render_functions(templates, ["#include <ATen/Operators.h>"], _definitions(operators))
+        yield _render_functions(program, templates, ["#include <ATen/Operators.h>"], _definitions(operators))
     redispatching = [text for operator in operators for text in _redispatch_definitions(operator)]
     env = {"function_redispatch_definitions": redispatching}
     yield OutputFile("RedispatchFunctions.h", templates.render("RedispatchFunctions.h", env))
@@ -62,11 +64,11 @@ def emit_function_sources(program: Program, options: Options, templates: Templat
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp"))
 
 
-def _operator(program: Program, function: NativeFunction) -> _Operator:
+def _operator(program: Program, function: NativeFunction, options: Options) -> _Operator:
     signatures = program.signatures(function)
     return _Operator(
         function,
-        f"// {function.namespace}::{signatures.schema}",
+        origin_comment(program, function, options),
         f"at::_ops::{function.func.name.unambiguous_name()}",
         signatures.has_symint,
         tuple((s, operator_arguments(s, signatures.dispatcher)) for s in signatures.cpp.signatures()),
@@ -88,11 +90,17 @@ def _emit_per_operator(
             "function_definitions": _definitions(declared),
         }
         yield OutputFile(f"ops/{root_name}.h", templates.render("Function.h", env), group="ops_")
-    yield _render_functions(templates, [ops_include(name) for name in sorted(headers)], [])
+    yield _render_functions(program, templates, [ops_include(name) for name in sorted(headers)], [])
 
 
-def _render_functions(templates: TemplateSet, includes: list[str], declarations: list[str]) -> OutputFile:
-    env = {"Functions_includes": includes, "Functions_declarations": declarations}
+def _render_functions(
+    program: Program, templates: TemplateSet, includes: list[str], declarations: list[str]
+) -> OutputFile:
+    env = {
+        "Functions_includes": includes,
+        "Functions_declarations": declarations,
+        "has_function": Presence.of(f for f in program.functions if Variant.function in f.variants),
+    }
     return OutputFile("Functions.h", templates.render("Functions.h", env))
 
 

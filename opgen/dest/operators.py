@@ -18,6 +18,7 @@ from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns, render_types
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name, ops_include
+from opgen.dest.origin import definition_place, origin_comment
 from opgen.dest.static_dispatch import static_backends, static_call, static_includes
 from opgen.model import BackendIndex, NativeFunction, Variant
 from opgen.output.files import OutputFile, emit_sharded
@@ -30,13 +31,13 @@ _SHARDS: Final = 5
 def emit_operator_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Operators.h`, `MethodOperators.h` and the `ops/…_ops.h`."""
     if options.per_operator_headers:
-        yield from _emit_per_operator(program, templates)
+        yield from _emit_per_operator(program, options, templates)
         return
     methods = [f for f in program.functions if Variant.method in f.variants]
     others = [f for f in program.functions if Variant.method not in f.variants]
-    declared = list(_declarations(program, methods))
+    declared = list(_declarations(program, methods, options))
     yield _render_list(templates, "MethodOperators", (), declared)
-    declared = list(_declarations(program, others))
+    declared = list(_declarations(program, others, options))
     yield _render_list(templates, "Operators", ("#include <ATen/MethodOperators.h>",), declared)
 
 
@@ -47,7 +48,7 @@ def emit_operator_sources(program: Program, options: Options, templates: Templat
     def item_env(function: NativeFunction) -> dict[str, list[str]]:
         return {
             "operator_headers": [ops_include(function.root_name)],
-            "definitions": [_definition(program, function, backends)],
+            "definitions": [_definition(program, function, backends, options)],
         }
 
     yield from emit_sharded(
@@ -62,11 +63,11 @@ def emit_operator_sources(program: Program, options: Options, templates: Templat
     )
 
 
-def _emit_per_operator(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+def _emit_per_operator(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """A header for each operator, and the two that include them."""
     operators = by_root_name(program.functions)
     for root_name, functions in operators.items():
-        env = {"declarations": list(_declarations(program, functions))}
+        env = {"declarations": list(_declarations(program, functions, options))}
         yield OutputFile(f"ops/{root_name}_ops.h", templates.render("Operator.h", env), group="ops_")
     methods = (f.root_name for f in program.functions if Variant.method in f.variants)
     # In the order of the lines: `add_ops` comes before `add_relu_ops` in one, after it in the other.
@@ -79,19 +80,21 @@ def _render_list(templates: TemplateSet, name: str, includes: Iterable[str], dec
     return OutputFile(f"{name}.h", templates.render(f"{name}.h", env))
 
 
-def _declarations(program: Program, functions: Iterable[NativeFunction]) -> Iterator[str]:
+def _declarations(program: Program, functions: Iterable[NativeFunction], options: Options) -> Iterator[str]:
     for function in functions:
-        yield _declaration(program, function)
+        yield _declaration(program, function, options)
 
 
-def _declaration(program: Program, function: NativeFunction) -> str:
+def _declaration(program: Program, function: NativeFunction, options: Options) -> str:
     """The class whose static members call the operator."""
     signatures = program.signatures(function)
     signature = signatures.dispatcher
     returns, parameters = signature.returns, render_defns(signature.arguments)
     operator = function.func.name
+    place = definition_place(function, options)
+    comment = f"// {place}\n" if place else ""
     return f"""
-struct TORCH_API {operator.unambiguous_name()} {{
+{comment}struct TORCH_API {operator.unambiguous_name()} {{
   using schema = {returns} ({render_types(signature.arguments)});
   using ptr_schema = schema*;
   static constexpr const char* name = "{function.namespace}::{operator.name}";
@@ -103,7 +106,9 @@ struct TORCH_API {operator.unambiguous_name()} {{
 """
 
 
-def _definition(program: Program, function: NativeFunction, backends: tuple[BackendIndex, ...]) -> str:
+def _definition(
+    program: Program, function: NativeFunction, backends: tuple[BackendIndex, ...], options: Options
+) -> str:
     """The members of the class that `_declaration` declares."""
     signatures = program.signatures(function)
     signature = signatures.dispatcher
@@ -115,7 +120,7 @@ def _definition(program: Program, function: NativeFunction, backends: tuple[Back
     if call is None:
         call = f"{find}\n  return op.call({arguments});"
     return f"""
-// {function.namespace}::{signatures.schema}
+{origin_comment(program, function, options)}
 static C10_NOINLINE c10::TypedOperatorHandle<{operator}::schema> create_{operator}_typed_handle() {{
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow({operator}::name, {operator}::overload_name)

@@ -20,6 +20,7 @@ from typing import Final
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.dispatch_key_files import dependency_group
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
+from opgen.dest.origin import definition_place
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
 from opgen.dest.register_structured import wrap_structured
 from opgen.dest.register_unstructured import wrap_kernel, wrap_meta_inplace
@@ -84,6 +85,7 @@ def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Map
     """The definitions and registrations for what a key has for one group, by places in the template."""
     wrappers = [wrap(calls, served, form, service) for form, service in served.forms]
     return {
+        "origin": _origin(served, options),
         "ns_prologue": "namespace at {",
         "ns_epilogue": "} // namespace at",
         "dispatch_namespace": served.index.dispatch_key.lower(),
@@ -92,6 +94,13 @@ def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Map
         "deferred_dispatch_registrations": "",
         "dispatch_namespaced_definitions": "\n".join([calls.public_definitions(wrapper) for wrapper in wrappers]),
     }
+
+
+def _origin(served: Served, options: Options) -> str:
+    """Which operators the group has, and where its first was defined."""
+    names = ", ".join([f"{form.namespace}::{form.func.name}" for form, _ in served.forms])
+    place = definition_place(served.first, options)
+    return f"{place}: {names}" if place else names
 
 
 def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.dest.operator_call import operator_call
+from opgen.dest.origin import origin_comment
+from opgen.dest.presence import Presence
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -21,19 +23,24 @@ from opgen.program import Options, Program
 
 def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/TensorBody.h`."""
-    del options
-    methods = [function for function in program.functions if Variant.method in function.variants]
+    methods = _methods(program)
     env = {
         "tensor_method_declarations": [text for f in methods for text in _method_declarations(program, f)],
-        "tensor_method_definitions": [text for f in methods for text in _method_definitions(program, f)],
+        "tensor_method_definitions": [text for f in methods for text in _method_definitions(program, f, options)],
+        "has_method": Presence.of(methods),
     }
     yield OutputFile("core/TensorBody.h", templates.render("TensorBody.h", env), group="core_")
 
 
 def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/TensorMethods.cpp`, which is the same for all operators."""
-    del program, options
-    yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp"), group="core_")
+    """Yields `core/TensorMethods.cpp`, which has next to nothing to do with operators."""
+    del options
+    env = {"has_method": Presence.of(_methods(program))}
+    yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp", env), group="core_")
+
+
+def _methods(program: Program) -> list[NativeFunction]:
+    return [function for function in program.functions if Variant.method in function.variants]
 
 
 def _method_declarations(program: Program, function: NativeFunction) -> Iterator[str]:
@@ -41,9 +48,9 @@ def _method_declarations(program: Program, function: NativeFunction) -> Iterator
         yield f"{signature.decl()} const;"
 
 
-def _method_definitions(program: Program, function: NativeFunction) -> Iterator[str]:
+def _method_definitions(program: Program, function: NativeFunction, options: Options) -> Iterator[str]:
     signatures = program.signatures(function)
-    comment = f"\n// {function.namespace}::{signatures.schema}\n"
+    comment = f"\n{origin_comment(program, function, options)}\n"
     for signature in signatures.cpp_method.signatures():
         call = operator_call(signature, signatures.dispatcher)
         yield f"{comment}inline {signature.defn(prefix='Tensor::')} const {{\n  return {call};\n}}\n"

@@ -25,7 +25,7 @@ from opgen.model import (
     NativeFunctionsViewGroup,
     get_view_copy_name,
 )
-from opgen.output.files import OutputFile
+from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
 
@@ -37,8 +37,10 @@ _TEMPLATE: Final = "CompositeViewCopyKernels.cpp"
 def emit_view_copy_kernels(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `CompositeViewCopyKernels.cpp`."""
     del options
+    headers = render_includes(_included(program), ("_ops", "_native"))
     env = {
-        "ops_headers": render_includes(_included(program), ("_ops", "_native")),
+        "ops_headers": headers,
+        "unique_ops_headers": unique(headers),
         "CompositeViewCopyKernel_Definitions": [
             text for group in program.view_groups for text in render_view_copy(program, group)
         ],

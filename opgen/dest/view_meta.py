@@ -19,7 +19,7 @@ from opgen.api.signatures import ViewMeta
 from opgen.api.types import Binding, render_decls
 from opgen.dest.operator_includes import render_includes, view_and_copy
 from opgen.model import NativeFunctionsViewGroup
-from opgen.output.files import OutputFile
+from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
 
@@ -37,8 +37,10 @@ def emit_view_meta_classes(program: Program, options: Options, templates: Templa
     declarations = [text for group in used for text in render_declarations(program, group)]
     yield OutputFile(_HEADER, templates.render(_HEADER, {"view_meta_declarations": declarations}))
     functions = [function for group in program.view_groups for function in view_and_copy(group)]
+    headers = render_includes(functions, ("_native", "_ops"))
     env = {
-        "op_headers": render_includes(functions, ("_native", "_ops")),
+        "op_headers": headers,
+        "unique_op_headers": unique(headers),
         "view_meta_implementations": [text for group in used for text in render_implementations(program, group)],
     }
     yield OutputFile(_SOURCE, templates.render(_SOURCE, env))

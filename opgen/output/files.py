@@ -58,7 +58,7 @@ def emit_sharded(
     Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
     asked once an item.  Items with the same `key` share a shard and keep their order.  The file
     with everything is for builds with a single source; no dependency list names it.  A template may
-    use `$shard_id`: `_0` … or `Everything`.
+    use `$shard_id`: `_0` … or `Everything`; and `$unique_x`, a list `x` without repetitions.
     """
     pieces = [(shard(key(item), shards), item_env(item)) for item in items]
     name = PurePosixPath(path or template)
@@ -81,7 +81,12 @@ def _gathered(
     for piece in pieces:
         for key, values in piece.items():
             lists[key].extend(values)  # a KeyError here is a bug: the emitter forgot to declare its key
-    return {**env, **lists}
+    return {**env, **lists, **{f"unique_{key}": unique(values) for key, values in lists.items()}}
+
+
+def unique(lines: Iterable[str]) -> list[str]:
+    """The lines without those that were there before: overloads share headers."""
+    return list(dict.fromkeys(lines))
 
 
 def _listed(value: object) -> list[str]:

@@ -9,8 +9,9 @@ substitution, and `TemplateSet`, which finds templates in folders.
     $$                      a dollar
     $if name … $else … $endif,  $if not name … $endif
     $for item in items … $item … ${item.field} … $endfor
+    $# …                    a remark for the template's readers
 
-The last two forms are *block lines*: they hold nothing else and leave no line behind.  A reference
+The last three forms are *block lines*: they hold nothing else and leave no line behind.  A reference
 that comes first on its line is a *splice*: every line of its value takes the line's indentation,
 and the elements of a list come one below the other.  Anywhere else a list is joined by `, `.
 

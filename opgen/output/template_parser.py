@@ -21,6 +21,7 @@ _PATH: Final = rf"{_NAME}(?:\.{_NAME})*"
 _REFERENCE: Final = re.compile(
     rf"\$(?:(?P<dollar>\$)|(?P<bare>{_NAME})|\{{(?P<before>,?)(?P<braced>{_PATH})(?P<after>,?)\}})"
 )
+_REMARK: Final = re.compile(r"[^\n\S]*\$#")
 _DIRECTIVE: Final = re.compile(r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|elif|elseif|elsif)\b[^\n]*)")
 _CONDITION: Final = re.compile(rf"\s+(?P<negation>not\s+)?(?P<path>{_PATH})\s*\Z")
 _ITERATION: Final = re.compile(rf"\s+(?P<item>{_NAME})\s+in\s+(?P<path>{_PATH})\s*\Z")
@@ -128,10 +129,12 @@ def parse_template(source: Source) -> tuple[Segment, ...]:
 
 
 def _lines(source: Source) -> Iterator[_Line]:
+    """The lines of a template, without those that are remarks for its readers."""
     # Not splitlines(): only a newline ends a line of a template.
     start = 0
     for text in re.findall(r"[^\n]*\n|[^\n]+", source.text):
-        yield _Line(text, source.span(start, start + len(text)))
+        if not _REMARK.match(text):
+            yield _Line(text, source.span(start, start + len(text)))
         start += len(text)
 
 

@@ -45,14 +45,14 @@ def test_the_key_comes_from_options_and_tensors(templates: TemplateSet) -> None:
 #include <ATen/ops/blank_ops.h>
 #include <ATen/ops/blank_too_ops.h>
 
-// aten::blank(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:2: aten::blank(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 C10_ALWAYS_INLINE
 at::Tensor blank(c10::SymIntArrayRef size, ::std::optional<at::ScalarType> dtype, ::std::optional<at::Layout> layout, ::std::optional<at::Device> device, ::std::optional<bool> pin_memory) {
   DispatchKeySet _dk = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device));
   return at::_ops::blank::redispatch(
       _dk, size, dtype, layout, device, pin_memory);
 }
-// aten::blank.like_two(Tensor one, Tensor? two, int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:5: aten::blank.like_two(Tensor one, Tensor? two, int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 C10_ALWAYS_INLINE
 at::Tensor blank_like_two(const at::Tensor & one, const ::std::optional<at::Tensor> & two, int64_t n, ::std::optional<at::ScalarType> dtype, ::std::optional<at::Layout> layout, ::std::optional<at::Device> device, ::std::optional<bool> pin_memory) {
   DispatchKeySet _dk_set = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device)) | c10::detail::multi_dispatch_key_set(one, two);
@@ -61,7 +61,7 @@ at::Tensor blank_like_two(const at::Tensor & one, const ::std::optional<at::Tens
   return at::_ops::blank_like_two::redispatch(
       _dk, one, two, n, dtype, layout, device, pin_memory);
 }
-// mine::blank_too(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:8: mine::blank_too(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 C10_ALWAYS_INLINE
 at::Tensor blank_too(int64_t n, ::std::optional<at::ScalarType> dtype, ::std::optional<at::Layout> layout, ::std::optional<at::Device> device, ::std::optional<bool> pin_memory) {
   DispatchKeySet _dk = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device));

@@ -56,17 +56,17 @@ def test_out_functions_come_in_two_orders(templates: TemplateSet) -> None:
         """\
 #include <ATen/Operators.h>
 
-// aten::triple(Tensor self, float by=3) -> Tensor
+// ops.yaml:2: aten::triple(Tensor self, float by=3) -> Tensor
 inline at::Tensor triple(const at::Tensor & self, double by=3) {
   return at::_ops::triple::call(self, by);
 }
 
-// aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
+// ops.yaml:5: aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
 inline at::Tensor & triple_out(at::Tensor & out, const at::Tensor & self, double by=3) {
   return at::_ops::triple_out::call(self, by, out);
 }
 
-// aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
+// ops.yaml:5: aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
 inline at::Tensor & triple_outf(const at::Tensor & self, double by, at::Tensor & out) {
   return at::_ops::triple_out::call(self, by, out);
 }""",
@@ -79,7 +79,7 @@ def test_symint_and_options_multiply(templates: TemplateSet) -> None:
         """\
 #include <ATen/Operators.h>
 
-// aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:2: aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 inline at::Tensor ramp(int64_t n=3, at::TensorOptions options={}) {
   return at::_ops::ramp::call(n, c10::optTypeMetaToScalarType(options.dtype_opt()), options.layout_opt(), options.device_opt(), options.pinned_memory_opt());
 }
@@ -91,7 +91,7 @@ namespace symint {
   }
 }
 
-// aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:2: aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 inline at::Tensor ramp(int64_t n, ::std::optional<at::ScalarType> dtype, ::std::optional<at::Layout> layout, ::std::optional<at::Device> device, ::std::optional<bool> pin_memory) {
   return at::_ops::ramp::call(n, dtype, layout, device, pin_memory);
 }
@@ -103,7 +103,7 @@ namespace symint {
   }
 }
 
-// aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:2: aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 inline at::Tensor ramp_symint(c10::SymInt n=3, at::TensorOptions options={}) {
   return at::_ops::ramp::call(n, c10::optTypeMetaToScalarType(options.dtype_opt()), options.layout_opt(), options.device_opt(), options.pinned_memory_opt());
 }
@@ -115,7 +115,7 @@ namespace symint {
   }
 }
 
-// aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// ops.yaml:2: aten::ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 inline at::Tensor ramp_symint(c10::SymInt n, ::std::optional<at::ScalarType> dtype, ::std::optional<at::Layout> layout, ::std::optional<at::Device> device, ::std::optional<bool> pin_memory) {
   return at::_ops::ramp::call(n, dtype, layout, device, pin_memory);
 }
@@ -155,32 +155,32 @@ def test_redispatch_takes_a_key_set_first(templates: TemplateSet) -> None:
     assert_expected_inline(
         headers(program_of(TRIPLE + METHODS), templates)["RedispatchFunctions.h"],
         """\
-// aten::triple(Tensor self, float by=3) -> Tensor
+// ops.yaml:2: aten::triple(Tensor self, float by=3) -> Tensor
 inline at::Tensor triple(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self, double by=3) {
   return at::_ops::triple::redispatch(dispatchKeySet, self, by);
 }
 
-// aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
+// ops.yaml:5: aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
 inline at::Tensor & triple_out(c10::DispatchKeySet dispatchKeySet, at::Tensor & out, const at::Tensor & self, double by=3) {
   return at::_ops::triple_out::redispatch(dispatchKeySet, self, by, out);
 }
 
-// aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
+// ops.yaml:5: aten::triple.out(Tensor self, float by=3, *, Tensor(a!) out) -> Tensor(a!)
 inline at::Tensor & triple_outf(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self, double by, at::Tensor & out) {
   return at::_ops::triple_out::redispatch(dispatchKeySet, self, by, out);
 }
 
-// aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
+// ops.yaml:7: aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
 inline at::Tensor & grow_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self, int64_t n) {
   return at::_ops::grow_::redispatch(dispatchKeySet, self, n);
 }
 
-// aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
+// ops.yaml:7: aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
 inline at::Tensor & grow__symint(c10::DispatchKeySet dispatchKeySet, at::Tensor & self, c10::SymInt n) {
   return at::_ops::grow_::redispatch(dispatchKeySet, self, n);
 }
 
-// aten::data(Tensor self) -> Tensor
+// ops.yaml:9: aten::data(Tensor self) -> Tensor
 inline at::Tensor __dispatch_data(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self) {
   return at::_ops::data::redispatch(dispatchKeySet, self);
 }""",
@@ -212,22 +212,22 @@ at::Tensor & grow_(int64_t n) const;
 at::Tensor & grow__symint(c10::SymInt n) const;
 at::Tensor __dispatch_data() const;
 
-// aten::triple(Tensor self, float by=3) -> Tensor
+// ops.yaml:2: aten::triple(Tensor self, float by=3) -> Tensor
 inline at::Tensor Tensor::triple(double by) const {
   return at::_ops::triple::call(const_cast<Tensor&>(*this), by);
 }
 
-// aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
+// ops.yaml:7: aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
 inline at::Tensor & Tensor::grow_(int64_t n) const {
   return at::_ops::grow_::call(const_cast<Tensor&>(*this), n);
 }
 
-// aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
+// ops.yaml:7: aten::grow_(Tensor(a!) self, SymInt n) -> Tensor(a!)
 inline at::Tensor & Tensor::grow__symint(c10::SymInt n) const {
   return at::_ops::grow_::call(const_cast<Tensor&>(*this), n);
 }
 
-// aten::data(Tensor self) -> Tensor
+// ops.yaml:9: aten::data(Tensor self) -> Tensor
 inline at::Tensor Tensor::__dispatch_data() const {
   return at::_ops::data::call(const_cast<Tensor&>(*this));
 }""",

@@ -61,6 +61,7 @@ def test_methods_are_declared_apart(templates: TemplateSet) -> None:
     assert_expected_inline(
         found["MethodOperators.h"].strip(),
         """\
+// ops.yaml:2
 struct TORCH_API triple {
   using schema = at::Tensor (const at::Tensor &, c10::SymInt);
   using ptr_schema = schema*;
@@ -76,6 +77,7 @@ struct TORCH_API triple {
         """\
 #include <ATen/MethodOperators.h>
 
+// ops.yaml:4
 struct TORCH_API triple_out {
   using schema = at::Tensor & (const at::Tensor &, c10::SymInt, c10::string_view, at::Tensor &);
   using ptr_schema = schema*;
@@ -86,6 +88,7 @@ struct TORCH_API triple_out {
   static at::Tensor & redispatch(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self, c10::SymInt n, c10::string_view mode, at::Tensor & out);
 };
 
+// ops.yaml:5
 struct TORCH_API probe {
   using schema = bool ();
   using ptr_schema = schema*;
@@ -120,7 +123,7 @@ def test_definitions_ask_the_dispatcher(templates: TemplateSet) -> None:
 #include <ATen/ops/probe.h>
 
 
-// aten::triple(Tensor self, SymInt n=3) -> Tensor
+// ops.yaml:2: aten::triple(Tensor self, SymInt n=3) -> Tensor
 static C10_NOINLINE c10::TypedOperatorHandle<triple::schema> create_triple_typed_handle() {
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow(triple::name, triple::overload_name)
@@ -137,7 +140,7 @@ at::Tensor triple::redispatch(c10::DispatchKeySet dispatchKeySet, const at::Tens
   return op.redispatch(dispatchKeySet, self, n);
 }
 
-// aten::triple.out(Tensor self, SymInt n=3, *, str mode="a", Tensor(a!) out) -> Tensor(a!)
+// ops.yaml:4: aten::triple.out(Tensor self, SymInt n=3, *, str mode="a", Tensor(a!) out) -> Tensor(a!)
 static C10_NOINLINE c10::TypedOperatorHandle<triple_out::schema> create_triple_out_typed_handle() {
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow(triple_out::name, triple_out::overload_name)
@@ -154,7 +157,7 @@ at::Tensor & triple_out::redispatch(c10::DispatchKeySet dispatchKeySet, const at
   return op.redispatch(dispatchKeySet, self, n, mode, out);
 }
 
-// mine::probe() -> bool
+// ops.yaml:5: mine::probe() -> bool
 static C10_NOINLINE c10::TypedOperatorHandle<probe::schema> create_probe_typed_handle() {
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow(probe::name, probe::overload_name)

@@ -120,6 +120,11 @@ end
     assert template.substitute(functions=[], last=1) == "begin\nend\n"
 
 
+def test_remarks_leave_no_line_behind() -> None:
+    template = CodeTemplate("$# Makes x.h of $it.\n#pragma once\n  $# $if and $x mean nothing here\nint $x; // $#\n")
+    assert template.substitute(x="y") == "#pragma once\nint y; // $#\n"
+
+
 def test_blocks_leave_no_line_behind() -> None:
     assert CodeTemplate("$if x\na\n$endif").substitute(x=1) == "a\n"
     assert CodeTemplate("$if x\n$else\n$endif").substitute(x=1) == ""

@@ -1,0 +1,35 @@
+"""Turns names of operators into a value that templates ask for one of them.
+
+    Presence.of(functions)    →    in a template:  $if has_method.add__Tensor … $endif
+
+So a template may hold code that calls an operator, for definitions that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from opgen.model import NativeFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Presence(Mapping[str, bool]):
+    """Whether there is an operator of a name, for any name."""
+
+    names: frozenset[str]
+    """The names as C++ has them, with the overload: `add__Tensor`."""
+
+    @staticmethod
+    def of(functions: Iterable[NativeFunction]) -> Presence:
+        """The presence of these operators."""
+        return Presence(frozenset(function.func.name.unambiguous_name() for function in functions))
+
+    def __getitem__(self, name: str) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.names))
+
+    def __len__(self) -> int:
+        return len(self.names)
