@@ -103,29 +103,30 @@ class Program:
     """Old signatures of operators that Python still takes."""
     shims: Shims = NO_SHIMS
     """Which operators have functions with a C interface; none unless the run writes such functions."""
-    _signatures: dict[NativeFunction, Signatures] = field(default_factory=dict, repr=False)
-    _group_signatures: dict[NativeFunctionsGroup, GroupSignatures] = field(default_factory=dict, repr=False)
-    _view_signatures: dict[NativeFunctionsViewGroup, ViewGroupSignatures] = field(default_factory=dict, repr=False)
+    # By identity, which is faster than by name; what is remembered keeps its function alive.
+    _signatures: dict[int, Signatures] = field(default_factory=dict, repr=False)
+    _group_signatures: dict[int, GroupSignatures] = field(default_factory=dict, repr=False)
+    _view_signatures: dict[int, ViewGroupSignatures] = field(default_factory=dict, repr=False)
 
     def signatures(self, function: NativeFunction) -> Signatures:
         """The function's signatures under each calling convention; derived once, shared by all."""
-        found = self._signatures.get(function)
+        found = self._signatures.get(id(function))
         if found is None:
-            found = self._signatures[function] = Signatures(function)
+            found = self._signatures[id(function)] = Signatures(function)
         return found
 
     def group_signatures(self, group: NativeFunctionsGroup) -> GroupSignatures:
         """The signatures of a group's structured kernels; derived once, shared by all."""
-        found = self._group_signatures.get(group)
+        found = self._group_signatures.get(id(group))
         if found is None:
-            found = self._group_signatures[group] = GroupSignatures(group)
+            found = self._group_signatures[id(group)] = GroupSignatures(group)
         return found
 
     def view_signatures(self, group: NativeFunctionsViewGroup) -> ViewGroupSignatures:
         """The signatures with which functionalization replays a view; derived once, shared by all."""
-        found = self._view_signatures.get(group)
+        found = self._view_signatures.get(id(group))
         if found is None:
-            found = self._view_signatures[group] = ViewGroupSignatures(group)
+            found = self._view_signatures[id(group)] = ViewGroupSignatures(group)
         return found
 
     @property

@@ -65,8 +65,8 @@ class UnsatError(Exception):
     """No conversion leads from the bindings to a goal; a bug of the caller's, not of a user's."""
 
 
-Fact: TypeAlias = tuple[ArgName, CType]
-"""A value that is wanted or known: which argument it stands for, and its C++ type."""
+Fact: TypeAlias = tuple[ArgName, str]
+"""A value that is known: which argument it stands for, and its C++ type as spelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ _OPMATH_T: Final = BaseCType(opmath_t)
 _OPTIONAL_LONG: Final = OptionalCType(LONG)
 _OPTIONAL_SYM_INT: Final = OptionalCType(SYM_INT)
 _OPTIONAL_LONG_VECTOR: Final = OptionalCType(LONG_VECTOR)
+_CONST_OPTIONS: Final = ConstRefCType(TENSOR_OPTIONS)
 _OPTIONAL_MEMORY_FORMAT: Final = OptionalCType(BaseCType(memoryFormatT))
 
 
@@ -183,7 +184,7 @@ class _Solver:
 
     def solve(self, name: ArgName, ctype: CType) -> str | None:
         """An expression of type `ctype` for the argument `name`, or None if there is no way."""
-        found = self.known.get((name, ctype))
+        found = self.known.get((name, ctype.spelled))
         if found is None:
             found = self._convert(name, ctype, _CONVERSIONS)
         if found is None:
@@ -196,7 +197,7 @@ class _Solver:
 
     def _convert(self, name: ArgName, ctype: CType, conversions: Mapping[CType, tuple[_Conversion, ...]]) -> str | None:
         for conversion in conversions.get(ctype, ()):
-            source = self.known.get((name, conversion.source))
+            source = self.known.get((name, conversion.source.spelled))
             if source is not None:
                 return conversion.template.format(source)
         return None
@@ -204,11 +205,11 @@ class _Solver:
     def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
         """A reference to a value, or one kind of reference from the other."""
         if isinstance(ctype, ConstRefCType):
-            mutable = self.known.get((name, MutRefCType(ctype.elem)))
+            mutable = self.known.get((name, MutRefCType(ctype.elem).spelled))
             return self.solve(name, ctype.elem) if mutable is None else mutable
         found = self.solve(name, ctype.elem)
         if found is None and ctype == MUTABLE_TENSOR:
-            const = self.known.get((name, CONST_TENSOR))
+            const = self.known.get((name, CONST_TENSOR.spelled))
             return None if const is None else f"const_cast<Tensor&>({const})"
         return found
 
@@ -228,18 +229,18 @@ class _Solver:
         return None
 
     def _assemble_options(self) -> str | None:
-        parts = [self.known.get((name, ctype)) for name, ctype, _, _ in _OPTIONS]
+        parts = [self.known.get((name, ctype.spelled)) for name, ctype, _, _ in _OPTIONS]
         if None in parts:
             return None
         return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)
 
     def _options(self) -> str | None:
         known = self.known
-        return known.get(("options", ConstRefCType(TENSOR_OPTIONS))) or known.get(("options", TENSOR_OPTIONS))
+        return known.get(("options", _CONST_OPTIONS.spelled)) or known.get(("options", TENSOR_OPTIONS.spelled))
 
     def _memory_format(self) -> str | None:
         """The memory format, if it is given beside tensor options: they may not contradict it."""
-        given = self.known.get((SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT))
+        given = self.known.get((SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT.spelled))
         options = self._options()
         if given is None or options is None:
             return given
@@ -260,23 +261,44 @@ def translate(
     the same argument in the same type, the last counts.  Raises `UnsatError` if a goal can't be
     reached.
     """
+    wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
+    found = _solve(_facts(bindings, method=method), wanted, allow_expensive_conversions)
+    return [Expr(expr, goal) for expr, goal in zip(found, wanted, strict=True)]
+
+
+def call_arguments(
+    bindings: Iterable[Expr | Binding], goals: Sequence[NamedCType | Binding], *, method: bool = False
+) -> str:
+    """What `translate` finds, as the arguments of a call."""
+    wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
+    return ", ".join(_solve(_facts(bindings, method=method), wanted, allow_copies=False))
+
+
+def _facts(bindings: Iterable[Expr | Binding], *, method: bool) -> dict[Fact, str]:
     known: dict[Fact, str] = {}
     for binding in bindings:
         if isinstance(binding, Binding):
-            known[binding.nctype.name, binding.nctype.type] = binding.name
+            nctype = binding.nctype
+            known[nctype.name, nctype.type.spelled] = binding.name
         else:
-            known[binding.type.name, binding.type.type] = binding.expr
+            known[binding.type.name, binding.type.type.spelled] = binding.expr
     if method:
         # A member of Tensor is const whatever it does to the tensor.
-        known["self", MUTABLE_TENSOR] = known["self", CONST_TENSOR] = "const_cast<Tensor&>(*this)"
-    solver = _Solver(known, allow_expensive_conversions)
-    result: list[Expr] = []
+        itself = "const_cast<Tensor&>(*this)"
+        known["self", MUTABLE_TENSOR.spelled] = known["self", CONST_TENSOR.spelled] = itself
+    return known
+
+
+def _solve(known: dict[Fact, str], goals: Iterable[NamedCType], allow_copies: bool) -> list[str]:
+    solver = _Solver(known, allow_copies)
+    result: list[str] = []
     for goal in goals:
-        wanted = goal.nctype if isinstance(goal, Binding) else goal
-        found = solver.solve(wanted.name, wanted.type)
+        found = known.get((goal.name, goal.type.spelled))  # as nearly always
         if found is None:
-            raise UnsatError(_explain(wanted, known))
-        result.append(Expr(found, wanted))
+            found = solver.solve(goal.name, goal.type)
+        if found is None:
+            raise UnsatError(_explain(goal, known))
+        result.append(found)
     return result
 
 

@@ -92,29 +92,31 @@ class BaseCppType:
 class CType:
     """A C++ type.  Its spelling is made when it is, so that asking for it costs nothing."""
 
-    _spelled: str = field(init=False, repr=False)
-    _stripped: str = field(init=False, repr=False)
+    spelled: str = field(init=False, repr=False)
+    """How C++ spells the type."""
+    stripped: str = field(init=False, repr=False)
+    """The same without an outer reference."""
 
     def cpp_type(self, *, strip_ref: bool = False) -> str:
         """How C++ spells the type; with `strip_ref`, without an outer `const … &` or `&`."""
-        return self._stripped if strip_ref else self._spelled
+        return self.stripped if strip_ref else self.spelled
 
     def remove_const_ref(self) -> CType:
         """The type without references, inside templates too."""
         return self
 
     def __str__(self) -> str:
-        return self._spelled
+        return self.spelled
 
     def __eq__(self, other: object) -> bool:
-        return self._spelled == other._spelled if isinstance(other, CType) else NotImplemented
+        return self.spelled == other.spelled if isinstance(other, CType) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._spelled)
+        return hash(self.spelled)
 
     def _spell(self, spelled: str, stripped: str | None = None) -> None:
-        object.__setattr__(self, "_spelled", spelled)
-        object.__setattr__(self, "_stripped", spelled if stripped is None else stripped)
+        object.__setattr__(self, "spelled", spelled)
+        object.__setattr__(self, "stripped", spelled if stripped is None else stripped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,18 +282,18 @@ class Binding:
     @property
     def type(self) -> str:
         """How C++ spells the parameter's type."""
-        return self.nctype.type._spelled
+        return self.nctype.type.spelled
 
     def decl(self, *, func_ptr_cast: bool = False) -> str:
         """`int64_t dim=0`, as a declaration has it; only the type with `func_ptr_cast`."""
         if func_ptr_cast:
-            return self.nctype.type._spelled
+            return self.nctype.type.spelled
         default = "" if self.default is None else f"={self.default}"
-        return f"{self.nctype.type._spelled} {self.name}{default}"
+        return f"{self.nctype.type.spelled} {self.name}{default}"
 
     def defn(self) -> str:
         """`int64_t dim`, as a definition has it."""
-        return f"{self.nctype.type._spelled} {self.name}"
+        return f"{self.nctype.type.spelled} {self.name}"
 
     def no_default(self) -> Binding:
         """The same parameter, which a caller must give."""
@@ -324,7 +326,7 @@ def render_defns(bindings: Sequence[Binding]) -> str:
 
 def render_types(bindings: Sequence[Binding]) -> str:
     """`const at::Tensor &, int64_t`"""
-    return ", ".join([binding.nctype.type._spelled for binding in bindings])
+    return ", ".join([binding.nctype.type.spelled for binding in bindings])
 
 
 # Names of C++ that operators' types are made of.  `scalar_t` and `opmath_t` are template parameters

@@ -11,13 +11,12 @@ the two depends on the key only by the wrapper's name, so `KernelCalls` remember
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
-from opgen.api.translate import translate
-from opgen.api.types import Binding, Expr, NamedCType
+from opgen.api.translate import call_arguments
 from opgen.model import NativeFunction
 from opgen.program import Program
 
@@ -38,19 +37,18 @@ class KernelCalls:
     """Remembers what calls of kernels and wrappers look like, for all keys."""
 
     program: Program
-    _kernel_arguments: dict[tuple[NativeFunction, bool], str] = field(default_factory=dict, repr=False)
-    _public: dict[tuple[NativeFunction, bool, bool], tuple[tuple[str, str], ...]] = field(
-        default_factory=dict, repr=False
-    )
+    _kernel_arguments: dict[tuple[str, bool], str] = field(default_factory=dict, repr=False)
+    _public: dict[tuple[str, bool, bool], tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
 
     def kernel_arguments(self, function: NativeFunction, *, symint: bool) -> str:
         """The arguments of a call of the kernel, in a function that takes what the dispatcher's takes."""
-        found = self._kernel_arguments.get((function, symint))
+        known = (str(function.func.name), symint)
+        found = self._kernel_arguments.get(known)
         if found is None:
             signatures = self.program.signatures(function)
             kernel = signatures.native_symint if symint else signatures.native
             found = call_arguments(signatures.dispatcher.arguments, kernel.arguments)
-            self._kernel_arguments[function, symint] = found
+            self._kernel_arguments[known] = found
         return found
 
     def public_definitions(self, wrapper: Wrapper) -> str:
@@ -62,7 +60,7 @@ class KernelCalls:
     def _public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
         """The head of each public function, and the arguments with which it calls the wrapper."""
         signature = wrapper.signature
-        known = (wrapper.function, signature.symint, isinstance(signature, DispatcherSignature))
+        known = (str(wrapper.function.func.name), signature.symint, isinstance(signature, DispatcherSignature))
         found = self._public.get(known)
         if found is None:
             public = self.program.signatures(wrapper.function).cpp_backend.signatures()
@@ -70,11 +68,6 @@ class KernelCalls:
                 (each.defn(), call_arguments(each.arguments, signature.arguments)) for each in public
             )
         return found
-
-
-def call_arguments(at_hand: Iterable[Expr | Binding], wanted: Sequence[NamedCType | Binding]) -> str:
-    """The arguments of a call that takes `wanted`, made from what is at hand."""
-    return ", ".join([expr.expr for expr in translate(at_hand, wanted)])
 
 
 def block(lines: Iterable[str], indent: str = "  ") -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from opgen.api.cpp import CppSignature
 from opgen.api.dispatcher import DispatcherSignature
-from opgen.api.translate import translate
+from opgen.api.translate import call_arguments
 
 
 def operator_call(caller: CppSignature, operator: DispatcherSignature) -> str:
@@ -21,5 +21,4 @@ def operator_call(caller: CppSignature, operator: DispatcherSignature) -> str:
 
 def operator_arguments(caller: CppSignature, operator: DispatcherSignature) -> str:
     """The arguments of that call."""
-    exprs = translate(caller.arguments, operator.arguments, method=caller.method)
-    return ", ".join([expr.expr for expr in exprs])
+    return call_arguments(caller.arguments, operator.arguments, method=caller.method)

@@ -21,9 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from opgen.api.translate import call_arguments
 from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCType
 from opgen.dest.device_guards import device_check, enter_device, kernel_guard_class
-from opgen.dest.kernel_calls import KernelCalls, Wrapper, block, call_arguments
+from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
 

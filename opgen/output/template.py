@@ -186,10 +186,18 @@ def splice(value: object, indent: str) -> str:
     takes no line; a blank line within an element stays, and takes no indentation.
     """
     items = value if isinstance(value, (list, tuple)) else (value,)
-    lines = [line.rstrip() for item in items for line in str(item).splitlines()]
-    if indent:
-        lines = [indent + line if line else "" for line in lines]
-    return "\n".join(lines).rstrip()
+    text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
+    if not text.isascii() or any(mark in text for mark in _RAGGED):
+        text = "\n".join([line.rstrip() for item in items for line in str(item).splitlines()]).rstrip()
+    if not indent or not text:
+        return text
+    if "\n\n" in text or text.startswith("\n"):
+        return "\n".join([indent + line if line else "" for line in text.split("\n")])
+    return indent + text.replace("\n", "\n" + indent)
+
+
+_RAGGED: Final = (" \n", "\t\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f")
+"""What ASCII text has in it if some line ends in white space, or otherwise than in a newline."""
 
 
 def _joined(segment: Inline, value: object) -> str:
