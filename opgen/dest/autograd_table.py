@@ -9,6 +9,9 @@ from typing import Final
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_functions import emit_autograd_function_headers, emit_autograd_function_sources
 from opgen.dest.inplace_or_view import emit_inplace_or_view
+from opgen.dest.trace_type import emit_trace_type
+from opgen.dest.variable_factories import emit_variable_factories
+from opgen.dest.view_funcs import emit_view_funcs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -30,6 +33,9 @@ AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
     AutogradEmitter("nodes", emit_autograd_function_headers),
     AutogradEmitter("nodes", emit_autograd_function_sources),
     AutogradEmitter("views", emit_inplace_or_view, registers=True),
+    AutogradEmitter("tracing", emit_trace_type),
+    AutogradEmitter("factories", emit_variable_factories),
+    AutogradEmitter("view replay", emit_view_funcs),
 )
 
 

@@ -12,17 +12,19 @@ if the tracer asks for that.  Operators that return no tensors only run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api import cpp
 from opgen.api.python import is_factory
 from opgen.api.signatures import Signatures
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_kernels import kernel_head, kernel_name, returned_value
 from opgen.dest.includes import ops_include
 from opgen.model import BaseTy, BaseType, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
 
 SHARDS: Final = 10
 """How many files the functions are split over."""
@@ -49,16 +51,16 @@ _FUNCTIONAL_NAMES: Final = MappingProxyType({"zero": "zeros_like", "fill": "full
 _STORAGE: Final = BaseType(BaseTy.Storage)
 
 
-def emit_trace_type(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_trace_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `TraceType_0.cpp` … and `TraceTypeEverything.cpp`."""
-    del options
+    operators = program.program
     yield from emit_sharded(
         templates,
         "TraceType.cpp",
         {},
-        [function for function in program.functions if str(function.func.name) not in MANUAL_TRACER],
+        [function for function in operators.functions if str(function.func.name) not in MANUAL_TRACER],
         key=lambda function: function.root_name,
-        item_env=lambda function: _item_env(program.signatures(function)),
+        item_env=lambda function: _item_env(operators.signatures(function)),
         shards=SHARDS,
         sharded_keys=("ops_headers", "trace_method_definitions", "trace_wrapper_registrations"),
     )
@@ -72,27 +74,18 @@ def should_trace(function: NativeFunction) -> bool:
     return function.root_name not in _RECORDED_AS_PARTS and any(r.type.is_tensor_like() for r in func.returns)
 
 
-def wrapper_name(signatures: Signatures) -> str:
-    """The name of a function that stands before an operator's kernels: `add_out_out`."""
-    overload = signatures.func.name.overload_name
-    name = signatures.cpp_backend.signature.name()
-    return f"{name}_{overload}" if overload else name
-
-
 def _item_env(signatures: Signatures) -> Mapping[str, list[str]]:
-    name, function = wrapper_name(signatures), signatures.function
-    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(TraceType::{name})\n);\n'
+    function = signatures.function
+    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(TraceType::{kernel_name(function)})\n);\n'
     return {
         "ops_headers": [ops_include(function.root_name, "_ops")],
-        "trace_method_definitions": [render_function(signatures, name)],
+        "trace_method_definitions": [render_function(signatures)],
         "trace_wrapper_registrations": [registration],
     }
 
 
-def render_function(signatures: Signatures, name: str) -> str:
+def render_function(signatures: Signatures) -> str:
     """The function that records a call and lets it run."""
-    dispatcher = signatures.dispatcher
-    parameters = ", ".join(["c10::DispatchKeySet ks", *(binding.defn() for binding in dispatcher.arguments)])
     is_traced = should_trace(signatures.function)
     body = "".join(
         [
@@ -102,7 +95,7 @@ def render_function(signatures: Signatures, name: str) -> str:
             _return(signatures),
         ]
     )
-    return f"{dispatcher.returns} {name}({parameters}) {{\n{body}}}\n"
+    return f"{kernel_head(signatures.dispatcher, signatures.function)} {{\n{body}}}\n"
 
 
 # ------------------------------------------------------------------------------ what is recorded
@@ -220,15 +213,13 @@ def _uniqueness(signatures: Signatures) -> str:
         written = "self"
     else:
         return ""
-    name = signatures.cpp_backend.signature.name()
+    name = cpp.name(func)
     return f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}", {written});\n'
 
 
 def _recorded_outputs(signatures: Signatures) -> str:
     outputs = "".join([f"    jit::tracer::addOutput(node, {name});\n" for name in signatures.return_names])
-    return (
-        f"  if (tracer_state) {{\n    jit::tracer::setTracingState(std::move(tracer_state));\n{outputs}  }}\n"
-    )
+    return f"  if (tracer_state) {{\n    jit::tracer::setTracingState(std::move(tracer_state));\n{outputs}  }}\n"
 
 
 # ----------------------------------------------------------------------------------- what is run
@@ -252,11 +243,7 @@ def _redispatch(signatures: Signatures) -> str:
 
 
 def _return(signatures: Signatures) -> str:
-    names: Sequence[str] = signatures.return_names
-    if not names:
-        return ""
-    if len(names) == 1:
-        return f"  return {names[0]};\n"
-    if _returns_arguments(signatures):
-        return f"  return std::forward_as_tuple({', '.join(names)});\n"
-    return f"  return std::make_tuple({', '.join([f'std::move({name})' for name in names])});\n"
+    names = signatures.return_names
+    if len(names) > 1 and not _returns_arguments(signatures):
+        names = tuple([f"std::move({name})" for name in names])
+    return f"  return {returned_value(names, signatures.func.kind())};\n" if names else ""

@@ -1,0 +1,88 @@
+"""Python functions → `annotated_fn_args.py`, from which torch's tests make arguments for each of them.
+
+The file has a dictionary from functions to the arguments that a call must give.
+
+    torch._C._VariableFunctions.neg: [{'is_kwarg_only': 'False', 'name': 'self', 'simple_type': 'Tensor'}],
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api.python import argument_type_size, argument_type_str
+from opgen.api.python_overloads import (
+    is_in_module,
+    is_py_torch_function,
+    is_py_variable_method,
+    should_generate_py_binding,
+)
+from opgen.api.types import UnsupportedTypeError
+from opgen.diagnostics import Diagnostic, Diagnostics
+from opgen.model import Argument, BaseOperatorName, NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Options, Program
+
+_FACES: Final = (
+    ("torch._C._VariableFunctions", is_py_torch_function),
+    ("torch._C._nn", is_in_module("nn")),
+    ("torch._C._linalg", is_in_module("linalg")),
+    ("torch._C._special", is_in_module("special")),
+    ("torch._C._fft", is_in_module("fft")),
+    ("torch.Tensor", is_py_variable_method),
+)
+"""Where functions are found in Python, in the order of the file."""
+
+
+_CALLED_BY_POSITION: Final = frozenset({"round", "round_", "scatter_"})
+"""Functions that the tests call in the overload without keyword arguments, whichever the entry is of."""
+
+
+def emit_annotated_fn_args(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `annotated_fn_args.py`."""
+    del options
+    bound = [function for function in program.functions if should_generate_py_binding(function)]
+    log, lines = Diagnostics(), []
+    for place, is_selected in _FACES:
+        for function in _by_name(filter(is_selected, bound)):
+            try:
+                lines.append(f"    {place}.{function.func.name.name}: {render_arguments(function)},")
+            except UnsupportedTypeError as problem:
+                message = f"'{function.func.name}' can't be bound to Python: {problem}"
+                log.extend([Diagnostic("python-type", message, function.loc)])
+    log.raise_errors()
+    text = templates.render("annotated_fn_args.py.in", {"annotated_args": "\n".join(lines)})
+    yield OutputFile("annotated_fn_args.py", text)
+
+
+def _by_name(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction]:
+    """The functions, the overloads of a name behind each other."""
+    found: dict[BaseOperatorName, list[NativeFunction]] = {}
+    for function in functions:
+        found.setdefault(function.func.name.name, []).append(function)
+    for overloads in found.values():
+        yield from overloads
+
+
+def render_arguments(function: NativeFunction) -> str:
+    """The arguments without defaults, as a list of dictionaries."""
+    arguments = function.func.arguments
+    required = [_render(argument, is_kwarg_only=False) for argument in _required(arguments.flat_positional)]
+    if str(function.func.name.name) not in _CALLED_BY_POSITION:
+        required += [_render(argument, is_kwarg_only=True) for argument in _required(arguments.flat_kwarg_only)]
+    return f"[{', '.join(required)}]"
+
+
+def _required(arguments: tuple[Argument, ...]) -> list[Argument]:
+    return [argument for argument in arguments if argument.default is None]
+
+
+def _render(argument: Argument, *, is_kwarg_only: bool) -> str:
+    entry: dict[str, object] = {
+        "is_kwarg_only": str(is_kwarg_only),
+        "name": argument.name,
+        "simple_type": argument_type_str(argument.type, simple_type=True),
+    }
+    size = argument_type_size(argument.type)
+    return repr(entry if size is None else {**entry, "size": size})

@@ -1,0 +1,224 @@
+r"""Views → `ViewFuncs.h` and `ViewFuncs.cpp`: classes of objects that take a view again.
+
+Such an object holds the view's arguments, all but the viewed tensor, and owns what they refer to.  Its
+symbolic integers and tensors can be read and exchanged, so that a view can be replayed with others.
+
+    struct SelectIntViewFunc : public torch::autograd::ViewFunc {
+      SelectIntViewFunc(int64_t dim, c10::SymInt index) : dim(dim), index(index)
+      {}
+      …
+    };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.types import (
+    INT_ARRAY_REF,
+    LONG,
+    LONG_VECTOR,
+    SYM_INT,
+    SYM_INT_ARRAY_REF,
+    SYM_INT_VECTOR,
+    TENSOR,
+    Binding,
+    CType,
+    NamedCType,
+    OptionalCType,
+    render_defns,
+)
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_kernels import (
+    MANUAL_AUTOGRAD,
+    base_name,
+    has_derived_kernel,
+    is_tracked_view,
+    view_class_name,
+    viewed_argument,
+)
+from opgen.dest.includes import ops_include
+from opgen.model import NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program import Program
+
+
+def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `ViewFuncs.h` and `ViewFuncs.cpp`."""
+    functions = [
+        matched.func
+        for matched in program.functions
+        if is_tracked_view(matched.func)
+        and has_derived_kernel(matched)
+        and base_name(matched.func) not in MANUAL_AUTOGRAD
+    ]
+    classes = [ViewClass.derive(program.program, function) for function in functions]
+    header = {
+        "ops_headers": [ops_include(function.root_name, "_ops") for function in functions],
+        "view_func_declarations": [view.declaration() for view in classes],
+    }
+    source = {"view_func_definitions": [view.definition() for view in classes]}
+    yield OutputFile("ViewFuncs.h", templates.render("ViewFuncs.h", header))
+    yield OutputFile("ViewFuncs.cpp", templates.render("ViewFuncs.cpp", source))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewClass:
+    """The class of objects that replay one view."""
+
+    name: str
+    macro: str
+    """Tells that there is such a class."""
+    parameters: tuple[Binding, ...]
+    """What objects are made of: the view's arguments, and which of several results is wanted."""
+    members: tuple[Binding, ...]
+    """The same as they are held: owned, not referred to."""
+    call: str
+    """Takes the view again."""
+
+    @staticmethod
+    def derive(program: Program, function: NativeFunction) -> ViewClass:
+        """The class for a view."""
+        arguments = program.signatures(function).dispatcher.arguments
+        base = viewed_argument(function).name
+        parameters = tuple(binding for binding in arguments if binding.name != base)
+        operator = function.func.name.unambiguous_name()
+        given = ", ".join(["input_base" if binding.name == base else binding.name for binding in arguments])
+        call = f"at::_ops::{operator}::call({given})"
+        if function.func.returns[0].type.is_list_like() is not None:
+            index = NamedCType("view_idx", LONG)
+            parameters += (Binding("view_idx", index, viewed_argument(function)),)
+            call += "[view_idx]"
+        members = tuple(_owned(binding) for binding in parameters)
+        macro = f"{operator.upper()}_VIEW_FUNC_AVAILABLE"
+        return ViewClass(view_class_name(function), macro, parameters, members, call)
+
+    def declaration(self) -> str:
+        """The class, but for the bodies of its functions."""
+        initializers = ", ".join([_initializer(binding) for binding in self.parameters])
+        members = "".join([f"  {member.defn()};\n" for member in self.members])
+        constructor = f"{self.name}({render_defns(self.parameters)}){f' : {initializers}' if initializers else ''}"
+        return f"""\
+#define {self.macro}
+struct {self.name} : public torch::autograd::ViewFunc {{
+  {constructor}
+  {{}}
+  virtual ~{self.name}() override = default;
+  virtual std::vector<c10::SymInt> get_symints() const override;
+  virtual size_t num_symints() const override;
+  virtual std::vector<at::Tensor> get_tensors() const override;
+  virtual size_t num_tensors() const override;
+  virtual at::Tensor operator()(const at::Tensor&) const override;
+  virtual std::unique_ptr<ViewFunc> clone_and_set(
+      std::optional<std::vector<c10::SymInt>> = ::std::nullopt,
+      std::optional<std::vector<at::Tensor>> = ::std::nullopt) const override;
+
+protected:
+  virtual void set_symints(std::vector<c10::SymInt>) override;
+  virtual void set_tensors(std::vector<at::Tensor>) override;
+
+private:
+{members}}};
+"""
+
+    def definition(self) -> str:
+        """The bodies of its functions."""
+        symints = [m for m in self.members if _holds(m, SYM_INT, SYM_INT_VECTOR)]
+        tensors = [m for m in self.members if _holds(m, TENSOR, None)]
+        return f"""\
+{self._state("symints", "c10::SymInt", symints)}
+{self._state("tensors", "at::Tensor", tensors)}
+at::Tensor {self.name}::operator()(const at::Tensor& input_base) const {{
+  return {self.call};
+}}
+
+std::unique_ptr<ViewFunc> {self.name}::clone_and_set(
+    std::optional<std::vector<c10::SymInt>> symints,
+    std::optional<std::vector<at::Tensor>> tensors) const {{
+  auto output = std::make_unique<{self.name}>({", ".join([member.name for member in self.members])});
+  if (symints.has_value()) {{
+    output->set_symints(std::move(*(symints)));
+  }}
+  if (tensors.has_value()) {{
+    output->set_tensors(std::move(*(tensors)));
+  }}
+  return output;
+}}
+"""
+
+    def _state(self, what: str, type: str, members: Sequence[Binding]) -> str:
+        """The functions that read, count and exchange the members of one kind."""
+        count = " + ".join([_count(member) for member in members])
+        reserve = f"  {what}.reserve({count});\n" if members else ""
+        values = "".join([f"  {_get(member, what)}\n" for member in members])
+        return f"""\
+std::vector<{type}> {self.name}::get_{what}() const {{
+  ::std::vector<{type}> {what};
+{reserve}{values}  return {what};
+}}
+
+size_t {self.name}::num_{what}() const {{
+  return static_cast<size_t>({count or "0"});
+}}
+
+void {self.name}::set_{what}(std::vector<{type}> {what}) {{
+  TORCH_INTERNAL_ASSERT({what}.size() == num_{what}());
+{_set_all(members, what)}}}
+"""
+
+
+_OWNED: Final = ((SYM_INT_ARRAY_REF, SYM_INT_VECTOR), (INT_ARRAY_REF, LONG_VECTOR))
+"""References to lists, and what holds such a list."""
+
+
+def _owned(binding: Binding) -> Binding:
+    """The member that holds a parameter."""
+    ctype = binding.nctype.type.remove_const_ref()
+    ctype = next((owner for reference, owner in _OWNED if ctype == reference), ctype)
+    return Binding(binding.name, NamedCType(binding.nctype.name, ctype), binding.argument)
+
+
+def _initializer(binding: Binding) -> str:
+    is_list = any(binding.nctype.type == reference for reference, _ in _OWNED)
+    return f"{binding.name}({binding.name}{'.vec()' if is_list else ''})"
+
+
+def _holds(member: Binding, value: CType, values: CType | None) -> bool:
+    return member.nctype.type in (value, OptionalCType(value), values)
+
+
+# What is written for a member: one value, a value that may be absent, or a list.
+
+
+def _count(member: Binding) -> str:
+    if member.nctype.type == SYM_INT_VECTOR:
+        return f"{member.name}.size()"
+    return f"({member.name}.has_value() ? 1 : 0)" if isinstance(member.nctype.type, OptionalCType) else "1"
+
+
+def _get(member: Binding, into: str) -> str:
+    name = member.name
+    if member.nctype.type == SYM_INT_VECTOR:
+        return f"{into}.insert({into}.end(), {name}.begin(), {name}.end());"
+    if isinstance(member.nctype.type, OptionalCType):
+        return f"if({name}.has_value()) {into}.insert({into}.end(), *({name}));"
+    return f"{into}.push_back({name});"
+
+
+def _set(member: Binding, source: str) -> str:
+    name = member.name
+    if member.nctype.type == SYM_INT_VECTOR:
+        first = f"{source}.begin() + i"
+        return f"std::copy({first}, {first} + {name}.size(), {name}.begin());"
+    condition = f"if({name}.has_value()) " if isinstance(member.nctype.type, OptionalCType) else ""
+    return f"{condition}{name} = {source}[i];"
+
+
+def _set_all(members: Sequence[Binding], source: str) -> str:
+    if not members:
+        return ""
+    steps = "".join([f"  {_set(member, source)}\n  i += {_count(member)};\n" for member in members[:-1]])
+    return f"  auto i = 0;\n{steps}  {_set(members[-1], source)}\n"
