@@ -40,6 +40,7 @@ from opgen.model import (
     DispatchKey,
     NativeFunction,
     OperatorName,
+    OptionalType,
     SchemaKind,
     Type,
     Variant,
@@ -210,6 +211,16 @@ def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("cpp-keyword", message, span)
 
 
+def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
+    """C++ gathers the four options into one argument, each part of which may be unset."""
+    options = entry.function.func.arguments.tensor_options
+    for argument in options.all() if options is not None else ():
+        if not isinstance(argument.type, OptionalType):
+            message = f"the tensor option '{argument.name}' must be optional, as C++ may leave it unset"
+            label = f"write '{argument.type}? {argument.name}=None'"
+            yield Diagnostic("tensor-options", message, entry.argument_span(argument.name), label)
+
+
 ENTRY_RULES: Final[tuple[Rule, ...]] = (
     _check_method,
     _check_structured,
@@ -221,6 +232,7 @@ ENTRY_RULES: Final[tuple[Rule, ...]] = (
     _check_inplace_view,
     _check_return_aliases,
     _check_keywords,
+    _check_tensor_options,
     check_ufunc,
 )
 """What each entry must keep by itself."""

@@ -12,6 +12,10 @@ from tests.golden.harness import case_names, rewrite_case
 
 def main(names: Sequence[str]) -> int:
     """Rewrites the cases `names` and says what changed."""
+    unknown = set(names) - set(case_names())
+    if unknown:
+        print(f"there is no case {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 1
     for name in names or case_names():
         with tempfile.TemporaryDirectory() as work:
             changed = rewrite_case(name, Path(work))
