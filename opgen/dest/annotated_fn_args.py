@@ -22,7 +22,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.model import Argument, BaseOperatorName, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program import Program
 
 _FACES: Final = (
     ("torch._C._VariableFunctions", is_py_torch_function),
@@ -39,9 +39,8 @@ _CALLED_BY_POSITION: Final = frozenset({"round", "round_", "scatter_"})
 """Functions that the tests call in the overload without keyword arguments, whichever the entry is of."""
 
 
-def emit_annotated_fn_args(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `annotated_fn_args.py`."""
-    del options
     bound = [function for function in program.functions if should_generate_py_binding(function)]
     log, lines = Diagnostics(), []
     for place, is_selected in _FACES:

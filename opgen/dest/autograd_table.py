@@ -33,7 +33,7 @@ AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
     AutogradEmitter("nodes", emit_autograd_function_headers),
     AutogradEmitter("nodes", emit_autograd_function_sources),
     AutogradEmitter("views", emit_inplace_or_view, registers=True),
-    AutogradEmitter("tracing", emit_trace_type),
+    AutogradEmitter("tracing", emit_trace_type, registers=True),
     AutogradEmitter("factories", emit_variable_factories),
     AutogradEmitter("view replay", emit_view_funcs),
 )

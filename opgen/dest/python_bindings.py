@@ -29,7 +29,7 @@ from opgen.dest.python_methods import Binding, PythonModule, render_binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program import Program
 
 TORCH_SHARDS: Final = 3
 """How many files the functions of the module torch are split over."""
@@ -64,18 +64,16 @@ _MODULE_FILES: Final = tuple(
 )
 
 
-def emit_python_methods(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `python_variable_methods.cpp`."""
-    del options
-    pairs = load_signatures(program.functions, program.deprecated, method=True)
+def emit_python_methods(program: Program, templates: TemplateSet, *, symint: bool = True) -> Iterator[OutputFile]:
+    """Yields `python_variable_methods.cpp`; without `symint`, with plain integers only."""
+    pairs = load_signatures(program.functions, program.deprecated, method=True, symint=symint)
     bindings = _sorted(_bindings(program, pairs, TENSOR, is_py_variable_method))
     yield _render("python_variable_methods.cpp", bindings, templates)
 
 
-def emit_python_functions(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_python_functions(program: Program, templates: TemplateSet, *, symint: bool = True) -> Iterator[OutputFile]:
     """Yields `python_torch_functions_N.cpp`, and `python_nn_functions.cpp` and its like."""
-    del options
-    pairs = load_signatures(program.functions, program.deprecated, method=False)
+    pairs = load_signatures(program.functions, program.deprecated, method=False, symint=symint)
     yield from emit_sharded(
         templates,
         "python_torch_functions.cpp",

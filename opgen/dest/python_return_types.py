@@ -16,12 +16,11 @@ from opgen.api.python_overloads import group_by_name, load_signatures
 from opgen.dest.python_methods import Structseq, structseqs_of
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program import Program
 
 
-def emit_python_return_types(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_python_return_types(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `python_return_types.cpp` and `python_return_types.h`."""
-    del options
     found = list(structseqs(program))
     source = {
         "py_return_types": [_definition(structseq, suffix) for structseq, suffix in found],

@@ -1,0 +1,62 @@
+"""The generator of `annotated_fn_args.py`: operators in, the arguments that calls from Python must give out.
+
+python -m opgen.gen_annotated_fn_args native_functions.yaml tags.yaml out packaged/autograd
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from opgen.dest.python_table import ANNOTATION_EMITTERS
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.frontend.native_functions import load_program
+from opgen.gen_python import generate_bindings
+from opgen.output.template import TemplateSet
+from opgen.output.writer import WriteReport, write_files
+from opgen.program import Program
+from opgen.shell import autograd_parser, run_as_program, run_command
+
+__all__ = ["entry_point", "gen_annotated", "main"]
+
+
+def gen_annotated(
+    native_yaml_path: str | os.PathLike[str],
+    tags_yaml_path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    autograd_dir: str | os.PathLike[str],
+) -> None:
+    """Writes `annotated_fn_args.py`; raises UserError with every mistake found."""
+    log = Diagnostics()
+    program = load_program(Path(native_yaml_path), Path(tags_yaml_path), log)
+    if program is None:
+        raise UserError(*log.found)
+    _write(program, Path(autograd_dir), Path(out), dry_run=False)
+
+
+def _write(program: Program, autograd: Path, out: Path, *, dry_run: bool) -> WriteReport:
+    files = generate_bindings(program, TemplateSet(autograd / "templates"), ANNOTATION_EMITTERS)
+    return write_files(files, {"install": out}, dry_run=dry_run)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
+    description = "Generate the arguments from which torch's tests call the functions of Python."
+    return run_command(autograd_parser("gen_annotated_fn_args", description), _run, argv)
+
+
+def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
+    program = load_program(given.native_functions, given.tags, log)
+    return None if program is None else _write(program, given.autograd, given.out, dry_run=given.dry_run)
+
+
+def entry_point() -> NoReturn:
+    """Runs the generator as a command."""
+    run_as_program(main)
+
+
+if __name__ == "__main__":
+    entry_point()

@@ -1,0 +1,87 @@
+"""What commands have in common: flags that all of them have, and how a run ends.
+
+    run_command(parser, run, argv)     →  0, 1 for a mistake of the user's, 70 for a bug of opgen's
+
+`run` takes the flags and a log, and returns what was written; None, with the reasons logged, if the
+inputs are wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from opgen import __version__
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.internal_error import EXIT_CODE, render_internal_error
+from opgen.output.console import format_report
+from opgen.output.writer import WriteReport
+
+INTERRUPTED: Final = 130
+"""What a run ends with that was interrupted from the keyboard."""
+
+Run = Callable[[argparse.Namespace, Diagnostics], WriteReport | None]
+
+
+def autograd_parser(command: str, description: str) -> argparse.ArgumentParser:
+    """The command line of a generator that reads operators and a folder of autograd's inputs."""
+    parser = argparse.ArgumentParser(prog=f"opgen {command}", description=description, allow_abbrev=False)
+    parser.add_argument("native_functions", type=Path, metavar="NATIVE_FUNCTIONS", help="the operators (YAML)")
+    parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
+    parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
+    parser.add_argument("autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of the inputs of autograd")
+    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    return parser
+
+
+def run_command(parser: argparse.ArgumentParser, run: Run, argv: Sequence[str] | None) -> int:
+    """Runs a command; returns the exit code."""
+    started, log = time.monotonic(), Diagnostics()
+    given = parser.parse_args(argv)
+    report = None
+    try:
+        report = run(given, log)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+    except KeyboardInterrupt:
+        sys.stderr.write("opgen: interrupted; the old files are whole\n")
+        return INTERRUPTED
+    except Exception as error:
+        sys.stderr.write(render_internal_error(error))
+        return EXIT_CODE
+    if report is None:
+        sys.stderr.write(log.render(with_remarks=False))
+        return 1
+    if not given.quiet:
+        sys.stderr.write(log.render(with_remarks=given.verbose))
+    elapsed = time.monotonic() - started
+    sys.stdout.write(format_report(report, elapsed, quiet=given.quiet, verbose=given.verbose))
+    return 0
+
+
+def run_as_program(main: Callable[[], int]) -> NoReturn:
+    """Runs a command as a program of its own."""
+    # A run makes no cycles worth collecting and ends soon: the collector would only take time.
+    gc.disable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path may hold what the terminal can't show
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the report has gone.  The files are written; Python must not complain at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
