@@ -169,7 +169,7 @@ class DispatchKey(Enum):
     AutogradPrivateUse3 = auto()
 
     def __str__(self) -> str:
-        return self.name
+        return self._name_  # as `name`, without the descriptor that makes it slow
 
     def lower(self) -> str:
         """The name in lower case, as it stands in file names and C++ namespaces."""

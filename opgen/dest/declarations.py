@@ -78,15 +78,16 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Declarations.yaml`, which no list of dependencies names."""
-    text = "".join([render_declaration(program.signatures(function)) for function in program.functions])
+    rows = ArgumentRows()
+    text = "".join([render_declaration(program.signatures(function), rows) for function in program.functions])
     yield OutputFile(_DECLARATIONS, text or "[]\n", group=None)
 
 
-def render_declaration(signatures: Signatures) -> str:
+def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> str:
     """The element of the list that describes an operator."""
     function, func = signatures.function, signatures.func
     usual, faithful = signatures.cpp_backend.signature, signatures.cpp_backend.most_faithful_signature()
-    rows = _argument_rows(signatures)
+    rows = argument_rows.of(signatures)
     parameters = [rows.get(binding.name) or _options_row(binding) for binding in usual.arguments]
     head: dict[str, Scalar] = {
         "name": cpp.name(func),
@@ -152,17 +153,33 @@ def dynamic_type(type: Type, policy: TypePolicy) -> str:
     return cpp.argument_ctype(type, mutable=False, symint=False, policy=policy).cpp_type()
 
 
-def _argument_rows(signatures: Signatures) -> dict[str, str]:
-    """The arguments of the schema by name, as elements of a list."""
-    arguments, returns = signatures.func.arguments, signatures.func.returns
-    keyword_only = {argument.name for argument in arguments.flat_kwarg_only}
-    rows = {}
-    for argument in arguments.flat_non_out:
-        row = _facts_of(argument, signatures.policy)
-        if argument.name in keyword_only:
-            row["kwarg_only"] = True
-        rows[argument.name] = mapping(row, "  ")
-    for at, argument in enumerate(arguments.out):
+class ArgumentRows:
+    """Writes the arguments of schemas; remembers, since operators share most of them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, TypePolicy, bool], str] = {}
+
+    def of(self, signatures: Signatures) -> dict[str, str]:
+        """The arguments of a schema by name, as elements of a list."""
+        arguments, policy = signatures.func.arguments, signatures.policy
+        rows = {a.name: self._row(a, policy, keyword_only=False) for a in arguments.flat_positional}
+        rows |= {a.name: self._row(a, policy, keyword_only=True) for a in arguments.flat_kwarg_only}
+        return rows | _out_rows(signatures)
+
+    def _row(self, argument: Argument, policy: TypePolicy, *, keyword_only: bool) -> str:
+        known = (id(argument), policy, keyword_only)
+        found = self._known.get(known)
+        if found is None:
+            facts = _facts_of(argument, policy)
+            if keyword_only:
+                facts["kwarg_only"] = True
+            found = self._known[known] = mapping(facts, "  ")
+        return found
+
+
+def _out_rows(signatures: Signatures) -> dict[str, str]:
+    rows, returns = {}, signatures.func.returns
+    for at, argument in enumerate(signatures.func.arguments.out):
         row = _facts_of(argument, signatures.policy) | {"allocate": True, "output": True}
         # An operator that writes to several things, or to lists, may return nothing.
         if at < len(returns) and (name := returns[at].name):

@@ -187,7 +187,7 @@ def splice(value: object, indent: str) -> str:
     """
     items = value if isinstance(value, (list, tuple)) else (value,)
     text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
-    if not text.isascii() or any(mark in text for mark in _RAGGED):
+    if not _is_even(text):
         text = "\n".join([line.rstrip() for item in items for line in str(item).splitlines()]).rstrip()
     if not indent or not text:
         return text
@@ -196,8 +196,20 @@ def splice(value: object, indent: str) -> str:
     return indent + text.replace("\n", "\n" + indent)
 
 
-_RAGGED: Final = (" \n", "\t\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f")
-"""What ASCII text has in it if some line ends in white space, or otherwise than in a newline."""
+def _is_even(text: str) -> bool:
+    """Whether all lines end in nothing but a newline; if in doubt, not.  Much faster than to split the text."""
+    return (
+        text.isascii()
+        and " \n" not in text
+        and "\t\n" not in text
+        and "\r" not in text
+        and "\v" not in text
+        and "\f" not in text
+        and "\x1c" not in text
+        and "\x1d" not in text
+        and "\x1e" not in text
+        and "\x1f" not in text
+    )
 
 
 def _joined(segment: Inline, value: object) -> str:

@@ -12,6 +12,7 @@ import yaml
 from expecttest import assert_expected_inline
 
 from opgen.dest.declarations import (
+    ArgumentRows,
     emit_declarations_yaml,
     emit_registration_declarations,
     render_declaration,
@@ -26,7 +27,7 @@ OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo
 def declaration(schema: str, rest: str = "") -> str:
     """The element that describes the one operator with that schema."""
     program = program_of(f"- func: {schema}\n  dispatch: {{CompositeExplicitAutograd: kernel}}\n{rest}")
-    return render_declaration(program.signatures(program.functions[0]))
+    return render_declaration(program.signatures(program.functions[0]), ArgumentRows())
 
 
 def test_a_functional_operator() -> None:
