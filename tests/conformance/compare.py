@@ -14,6 +14,7 @@ For developers, beside the tests:
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 PARALLEL_BYTES: Final = 8_000_000
-"""Above this much unequal text, comparing goes to worker processes."""
+"""Above this much unequal text, comparing may go to worker processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,34 @@ class TreeReport:
         return "\n".join(lines)
 
 
-def compare_trees(expected: Path, actual: Path, only: Sequence[str] = ()) -> TreeReport:
+class EqualTexts:
+    """Pairs of texts that were found to mean the same. Most files of one run are those of another."""
+
+    def __init__(self) -> None:
+        self._pairs: set[bytes] = set()
+
+    def has(self, left: bytes, right: bytes) -> bool:
+        """Whether the texts are the same bytes, or were found equal before."""
+        return left == right or self._key(left, right) in self._pairs
+
+    def add(self, left: bytes, right: bytes) -> None:
+        """Remember two texts that mean the same."""
+        self._pairs.add(self._key(left, right))
+
+    def _key(self, left: bytes, right: bytes) -> bytes:
+        return hashlib.sha256(left).digest() + hashlib.sha256(right).digest()
+
+
+def compare_trees(
+    expected: Path, actual: Path, only: Sequence[str] = (), equals: EqualTexts | None = None, jobs: int = 1
+) -> TreeReport:
     """Compare all files below two folders; a folder that isn't there is empty."""
     left, right = files_below(expected, only), files_below(actual, only)
     common = sorted(left & right)
     return TreeReport(
         tuple(sorted(left - right)),
         tuple(sorted(right - left)),
-        tuple(_differences(expected, actual, common)),
+        tuple(_differences(expected, actual, common, equals or EqualTexts(), jobs)),
         len(common),
     )
 
@@ -86,24 +107,26 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("/")[2], pattern) for pattern in patterns)
 
 
-def _differences(expected: Path, actual: Path, names: Iterable[str]) -> list[Difference]:
-    unequal, size = [], 0
+def _differences(expected: Path, actual: Path, names: Iterable[str], equals: EqualTexts, jobs: int) -> list[Difference]:
+    tasks = []
     for name in names:
         left, right = (expected / name).read_bytes(), (actual / name).read_bytes()
-        if left != right:
-            unequal.append((name, str(expected / name), str(actual / name)))
-            size += len(left)
-    if size < PARALLEL_BYTES or (os.cpu_count() or 1) < 2:
-        found = map(_compare_files, unequal)
-        return [difference for difference in found if difference]
-    with ProcessPoolExecutor() as pool:
-        return [difference for difference in pool.map(_compare_files, unequal, chunksize=16) if difference]
+        if not equals.has(left, right):
+            tasks.append((name, left, right))
+    if jobs == 1 or sum(len(left) for _, left, _ in tasks) < PARALLEL_BYTES:
+        found = [_compare_file(task) for task in tasks]
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            found = list(pool.map(_compare_file, tasks, chunksize=16))
+    for (_, left, right), difference in zip(tasks, found):
+        if difference is None:
+            equals.add(left, right)
+    return [difference for difference in found if difference]
 
 
-def _compare_files(task: tuple[str, str, str]) -> Difference | None:
-    name, expected, actual = task
-    left, right = (Path(path).read_text(encoding="utf-8") for path in (expected, actual))
-    return compare_texts(name, left, right)
+def _compare_file(task: tuple[str, bytes, bytes]) -> Difference | None:
+    name, left, right = task
+    return compare_texts(name, left.decode("utf-8"), right.decode("utf-8"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not folder.is_dir():
             print(f"no such folder: {folder}", file=sys.stderr)
             return 2
-    report = compare_trees(options.expected, options.actual, options.only)
+    report = compare_trees(options.expected, options.actual, options.only, jobs=os.cpu_count() or 1)
     print(report.render(options.show))
     return 0 if report.is_same else 1
 

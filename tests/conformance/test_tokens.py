@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from tests.conformance.compare import compare_trees, main
-from tests.conformance.tokens import compare_texts, tokens_of
+from tests.conformance.tokens import compare_texts, load_yaml, tokens_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,7 @@ SAME = (
     pytest.param("/* a */ #pragma once\n", "#pragma once\n", id="comment before a directive"),
     pytest.param("in\\\nt a;", "int a;", id="continued name"),
     pytest.param("int a; // ignored \\\nint b;\nint c;", "int a; int c;", id="continued comment"),
+    pytest.param("/* a\n// b\n*/ int c;\n  // d", "int c;", id="lines of comment"),
     pytest.param("a /* ' \" */ + b // don't\n+ c;", "a + b + c;", id="quotes in comments"),
     pytest.param("#error it isn't so\nint a;", "#error it isn't so\n  int a;", id="apostrophe in an error"),
 )
@@ -43,6 +45,9 @@ DIFFERENT = (
     pytest.param("#define A \\\n 1\nint b;", "#define A\n 1\nint b;", id="continuation"),
     pytest.param("#include <a b.h>", "#include <ab.h>", id="space in a header's name"),
     pytest.param("a >> b", "a > > b", id="joined punctuation"),
+    pytest.param("/*\n// */ int a;", "/*\n// */ int b;", id="end of a block comment"),
+    pytest.param('"a \\\n  b"', '"a \\\nb"', id="string over two lines"),
+    pytest.param('R"(\n// a\n)"', 'R"(\n// b\n)"', id="slashes in a raw string"),
     pytest.param("1'000'000", "1'000'001", id="digit separators"),
     pytest.param("1e+5", "1e + 5", id="exponent"),
     pytest.param("int a;", "int a; int b;", id="longer"),
@@ -109,6 +114,25 @@ def test_end_of_file_is_said() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a: 1",
+        "- a: 'true'\n  b: true\n  c: null\n  d:\n  e: ''\n- 1.5\n- 1e3\n- 0x10\n- [on, off, no]\n- {x: y}\n",
+        "a: &x [1]\nb: *x\n",
+        "a: !!str 1\n",
+        "1: a\n",
+        "a: &x {b: 1}\nc: {<<: *x, d: 2}\n",
+        "- a\n  b\n- |\n  c\n   d\n- 2001-01-01\n- ~\n",
+    ],
+)
+def test_yaml_is_read_as_by_the_library(text: str) -> None:
+    expected = yaml.safe_load(text)
+    assert load_yaml(text) == expected
+    assert repr(load_yaml(text)) == repr(expected)
+
+
+@pytest.mark.parametrize(
     ("left", "right"),
     [
         ("a: [1, 2]\n", "a:\n- 1\n- 2\n"),
@@ -129,7 +153,7 @@ def test_same_yaml(left: str, right: str) -> None:
         ("a: 1\nb: 2\n", "a: 1\n", ".b"),
         ("a: 1\n", "a: 1\nb: 2\n", ".b"),
         ("- 1\n- 2\n", "- 1\n", " (length)"),
-        ("- 1\n- {x: [1, 2]}\n", "- 1\n- {x: [1, 3]}\n", "[0].x[1]"),
+        ("- 1\n- {x: [1, 2]}\n", "- 1\n- {x: [1, 3]}\n", "[1].x[1]"),
     ],
 )
 def test_different_yaml(left: str, right: str, where: str) -> None:
