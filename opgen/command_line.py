@@ -1,9 +1,10 @@
 """Turns the command line of the ATen generator into checked `Options`.
 
 The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of
-our own: `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.  Nothing is read from the disk here.
+our own: `--from-torch`, `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.  Nothing is
+read from the disk here.
 
-    -s ATen -d out --mps   ->   Options(source_path=ATen, install_dir=out, dispatch_keys=(CPU, …, MPS, …))
+    -d out --mps   ->   Options(install_dir=out, dispatch_keys=(CPU, …, MPS, …))
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from opgen.dispatch_keys import (
 )
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
+from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 from opgen.program import Options
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
@@ -41,6 +43,10 @@ class Request:
     """One run: what to write, from what, and how to talk about it."""
 
     options: Options
+    source_path: Path | None
+    """Folder of the definitions; None for those that come with opgen, or with torch."""
+    from_torch: bool
+    """Whether definitions and templates are those of the installed torch."""
     selected_names: tuple[str, ...] | None
     """Operators named by `--op-registration-whitelist`; None if it is not given."""
     selection_path: Path | None
@@ -73,14 +79,20 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:
     folders = parser.add_argument_group("where things are and go")
-    folders.add_argument(
+    sources = folders.add_mutually_exclusive_group()
+    sources.add_argument(
         "-s",
-        "--source-path",
+        SOURCE_PATH_FLAG,
         "--source_path",
         type=Path,
-        default=Path("aten/src/ATen"),
         metavar="DIR",
-        help="folder of the definitions (native/*.yaml) and templates (templates/); default: %(default)s",
+        help="folder of the definitions (native/*.yaml) and maybe templates (templates/); default: opgen's own",
+    )
+    sources.add_argument(
+        FROM_TORCH_FLAG,
+        "--from_torch",
+        action="store_true",
+        help="use the definitions and templates of the torch that is installed",
     )
     folders.add_argument(
         "-d",
@@ -208,7 +220,6 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
     ignored = _ignored_keys(mps, xpu, given.mtia)
     _check_shim_flags(given, log)
     options = Options(
-        source_path=given.source_path,
         install_dir=given.install_dir,
         aoti_install_dir=given.aoti_install_dir,
         headeronly_install_dir=given.headeronly_install_dir,
@@ -226,6 +237,8 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
     )
     return Request(
         options=options,
+        source_path=given.source_path,
+        from_torch=given.from_torch,
         selected_names=_tuple_or_none(given.op_registration_whitelist),
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,

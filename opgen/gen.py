@@ -1,6 +1,6 @@
 """The ATen generator: operator definitions in, every file that torch's build needs of them out.
 
-    python -m opgen.gen --source-path ATen --install-dir out --per-operator-headers
+    python -m opgen.gen --install-dir out --per-operator-headers
 
 This is a shell: flags to options, definitions to a program, the program to files, files to disk.
 What is written is listed in `opgen.dest.table`.
@@ -22,9 +22,10 @@ from typing import Final
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.dest.aoti_c_shim import emit_shim_headers
 from opgen.dest.table import emitters_for
-from opgen.diagnostics import Diagnostics, Note, UserError
+from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
+from opgen.inputs import Inputs, find_inputs
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.model import BackendIndex, DispatchKey, NativeFunction
 from opgen.output.console import Progress, format_report
@@ -86,23 +87,20 @@ def entry_point() -> None:
 def _run(request: Request, log: Diagnostics) -> WriteReport | None:
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
     options = request.options
-    program = _load(request, log)
-    if program is None:
+    inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
+    program = None if inputs is None else _load(inputs, request, log)
+    if inputs is None or program is None:
         return None
-    templates = TemplateSet(options.source_path / "templates")
+    templates = TemplateSet(inputs.templates)
     files = generate(program, options, templates, quiet=request.quiet)
     _check_shim_headers(program, options, templates, log)
     return None if log.has_errors else _write(files, request)
 
 
-def _load(request: Request, log: Diagnostics) -> Program | None:
-    definitions = request.options.source_path / "native"
-    functions, tags = definitions / "native_functions.yaml", definitions / "tags.yaml"
-    if not _has_inputs(request.options.source_path, (functions, tags), log):
-        return None
+def _load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
     program = load_program(
-        functions,
-        tags,
+        inputs.functions,
+        inputs.tags,
         log,
         selected_names=request.selected_names,
         selection_path=request.selection_path,
@@ -113,18 +111,6 @@ def _load(request: Request, log: Diagnostics) -> Program | None:
         return program
     shims = load_shims(program.functions, request.fallback_ops_path, log)
     return None if log.has_errors else replace(program, shims=shims)
-
-
-def _has_inputs(source: Path, files: Sequence[Path], log: Diagnostics) -> bool:
-    """Whether the folder of definitions has what a run reads; logs every place looked at if not."""
-    folder = source / "templates"
-    missing = [path for path in files if not path.exists()] + ([] if folder.is_dir() else [folder])
-    if missing:
-        what = f"'{source}' lacks" if source.is_dir() else f"there is no folder '{source}' with"
-        message = f"{what} {' and '.join(str(path.relative_to(source)) for path in missing)}"
-        label = "--source-path names the folder that holds native/ and templates/"
-        log.error("missing-file", message, label=label, notes=[Note(f"looked for '{path}'") for path in missing])
-    return not missing
 
 
 def generate(

@@ -38,7 +38,6 @@ from opgen.selective_build.selector import SelectiveBuilder
 class Options:
     """What a run of the ATen generator was asked to write."""
 
-    source_path: Path
     install_dir: Path
     aoti_install_dir: Path | None = None
     """Where the AOTInductor shims go; None if they are not asked for."""

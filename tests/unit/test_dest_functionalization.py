@@ -446,7 +446,7 @@ COMPOSITE_VIEW = """
 
 def everything(program: Program, templates: TemplateSet) -> str:
     """`RegisterFunctionalizationEverything.cpp`."""
-    files = {file.path: file.text for file in emit_functionalization(program, Options(Path(), Path()), templates)}
+    files = {file.path: file.text for file in emit_functionalization(program, Options(Path()), templates)}
     assert sorted(files) == [f"RegisterFunctionalization{i}.cpp" for i in ("Everything", "_0", "_1", "_2", "_3")]
     return files["RegisterFunctionalizationEverything.cpp"]
 
@@ -485,7 +485,7 @@ def test_a_selection_leaves_only_includes(templates: TemplateSet) -> None:
 
 def test_views_made_of_other_operators_have_no_inverse(templates: TemplateSet) -> None:
     program = load(HALVES + COMPOSITE_VIEW)
-    (file,) = emit_functional_inverses(program, Options(Path(), Path()), templates)
+    (file,) = emit_functional_inverses(program, Options(Path()), templates)
     assert_expected_inline(
         file.text,
         """\

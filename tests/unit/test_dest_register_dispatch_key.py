@@ -20,9 +20,7 @@ from opgen.output.template import TemplateSet
 from opgen.program import Options
 from tests.unit.tiny_programs import program_of
 
-OPTIONS = Options(
-    Path(), Path(), dispatch_keys=(DispatchKey.CPU, DispatchKey.CUDA, DispatchKey.SparseCUDA, DispatchKey.Meta)
-)
+OPTIONS = Options(Path(), dispatch_keys=(DispatchKey.CPU, DispatchKey.CUDA, DispatchKey.SparseCUDA, DispatchKey.Meta))
 EACH = replace(OPTIONS, per_operator_headers=True)
 COMPOSITE = DispatchKey.CompositeImplicitAutograd
 

@@ -35,7 +35,7 @@ def program_of(definitions: str, selected: Sequence[str] | None = None) -> Progr
 
 def options_of(**flags: object) -> Options:
     """The options of a run with these flags."""
-    return Options(Path("ATen"), Path("out"), **flags)  # type: ignore[arg-type]
+    return Options(Path("out"), **flags)  # type: ignore[arg-type]
 
 
 def text_of(emit: Emit, program: Program, templates: TemplateSet, **flags: object) -> str:

@@ -1,0 +1,96 @@
+"""Finds the files that a run reads: the user's, those that come with opgen, those of an installed torch.
+
+    find_inputs(None, from_torch=False, log)         opgen's own definitions and templates
+    find_inputs(Path("ATen"), from_torch=False, log) ATen/native/*.yaml, and ATen/templates or else opgen's own
+    find_inputs(None, from_torch=True, log)          what `pip install torch` brings
+
+Nothing is read here, and torch is not imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostics, Note
+
+SOURCE_PATH_FLAG: Final = "--source-path"
+FROM_TORCH_FLAG: Final = "--from-torch"
+
+_HERE: Final = Path(__file__).resolve().parent
+_DEFINITIONS: Final = ("native/native_functions.yaml", "native/tags.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files of one run of the ATen generator."""
+
+    functions: Path
+    """The operators."""
+    tags: Path
+    """The tags that they may have."""
+    templates: Path
+    """The folder of templates."""
+
+
+def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = False) -> Inputs | None:
+    """The inputs that the flags ask for; None, with every place looked at logged, if one isn't there."""
+    if source is not None:
+        return _inputs_below(
+            source, log, f"{SOURCE_PATH_FLAG} names the folder of native/ and, if you like, templates/"
+        )
+    if not from_torch:
+        return _inputs_below(packaged_folder("ATen"), log, "this opgen lacks data of its own: install it anew")
+    folder = _torch_definitions(log)
+    if folder is None:
+        return None
+    return _inputs_below(folder, log, f"{FROM_TORCH_FLAG} reads what comes with the installed torch")
+
+
+def packaged_folder(name: str) -> Path:
+    """The definitions that come with opgen: `ATen`, or those of `autograd`."""
+    return _HERE / "packaged" / name
+
+
+def packaged_templates(name: str) -> tuple[Path, ...]:
+    """Where the templates of `ATen` or `autograd` that come with opgen may be.
+
+    A wheel has them in the package, a checkout beside it.
+    """
+    return _HERE / "packaged" / "templates" / name, _HERE.parent / "templates" / name
+
+
+def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
+    functions, tags = (folder / name for name in _DEFINITIONS)
+    places = (folder / "templates", *packaged_templates("ATen"))
+    templates = next(filter(Path.is_dir, places), None)
+    missing = [name for name, path in zip(_DEFINITIONS, (functions, tags), strict=True) if not path.exists()]
+    looked = [folder / name for name in missing]
+    if templates is None:
+        missing.append("templates")
+        looked += places
+    if missing:
+        what = f"'{folder}' lacks" if folder.is_dir() else f"there is no folder '{folder}' with"
+        _log_missing(log, f"{what} {' and '.join(missing)}", advice, looked)
+    return None if templates is None or missing else Inputs(functions, tags, templates)
+
+
+def _torch_definitions(log: Diagnostics) -> Path | None:
+    """The definitions that come with the torch that is installed for this Python."""
+    # torchgen is a package beside torch; to find it needs no import, which would take seconds.
+    spec = find_spec("torchgen")
+    if spec is not None and spec.submodule_search_locations:
+        return Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+    message = f"{FROM_TORCH_FLAG} needs an installed torch, and {sys.executable} has none"
+    advice = f"install it: {sys.executable} -m pip install torch"
+    _log_missing(log, message, advice, dict.fromkeys(Path(place or ".") / "torchgen" for place in sys.path))
+    return None
+
+
+def _log_missing(log: Diagnostics, message: str, advice: str, looked: Iterable[Path]) -> None:
+    notes = [Note(f"looked for '{path}'") for path in looked]
+    log.error("missing-file", message, label=advice, notes=notes)
