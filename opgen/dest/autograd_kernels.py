@@ -44,8 +44,8 @@ def kernel_head(signature: DispatcherSignature, function: NativeFunction) -> str
 
 
 def base_name(function: NativeFunction) -> str:
-    """The operator's name, without its overload; with the underscore of an in-place form."""
-    return str(function.func.name.name)
+    """The operator's name, without marks of the form save for the underscore of an in-place one."""
+    return function.root_name + ("_" if function.func.kind() is SchemaKind.inplace else "")
 
 
 def returned_value(names: Sequence[str], kind: SchemaKind) -> str:
@@ -61,6 +61,11 @@ def is_tracked_view(function: NativeFunction) -> bool:
     func = function.func
     is_view = function.is_view_op and func.kind() is SchemaKind.functional and len(func.returns) == 1
     return is_view and function.root_name not in _NOT_TRACKED
+
+
+def is_view_family(function: NativeFunction) -> bool:
+    """Whether this is a tracked view, or the form of one that makes its `self` the view."""
+    return is_tracked_view(function) or (function.is_view_op and function.root_name not in (*_NOT_TRACKED, "set"))
 
 
 def viewed_argument(function: NativeFunction) -> Argument:

@@ -11,6 +11,7 @@ from opgen.dest.autograd_functions import emit_autograd_function_headers, emit_a
 from opgen.dest.inplace_or_view import emit_inplace_or_view
 from opgen.dest.trace_type import emit_trace_type
 from opgen.dest.variable_factories import emit_variable_factories
+from opgen.dest.variable_type import emit_variable_type, emit_variable_type_header
 from opgen.dest.view_funcs import emit_view_funcs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -32,6 +33,8 @@ class AutogradEmitter:
 AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
     AutogradEmitter("nodes", emit_autograd_function_headers),
     AutogradEmitter("nodes", emit_autograd_function_sources),
+    AutogradEmitter("kernels", emit_variable_type_header, registers=True),
+    AutogradEmitter("kernels", emit_variable_type, registers=True),
     AutogradEmitter("views", emit_inplace_or_view, registers=True),
     AutogradEmitter("tracing", emit_trace_type, registers=True),
     AutogradEmitter("factories", emit_variable_factories),

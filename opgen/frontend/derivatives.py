@@ -114,7 +114,7 @@ def _copies(
     """The views that have derivatives, with their `_copy` operators that have none of their own."""
     copies = {group.view.func.name: (group.view, group.view_copy) for group in view_groups if group.view_copy}
     found = [copies[name] for name in infos if name in copies]
-    return [(view, copy) for view, copy in found if copy is not None and copy.func.name not in infos]
+    return [(view, copy) for view, copy in found if copy.func.name not in infos]
 
 
 def _copied(infos: Infos, copy: NativeFunction) -> Infos:

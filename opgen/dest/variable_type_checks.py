@@ -1,0 +1,165 @@
+"""The checks with which a debug build of torch sees that an operator left its arguments alone.
+
+Before the operator runs, the storage and the implementation of each tensor are noted; after it, they
+must be the same, and results must be new tensors (or, for views, share the storage of their base).
+
+    #ifndef NDEBUG
+    auto self__storage_saved =
+      self_.has_storage() ? ::std::optional<Storage>(self_.storage()) : ::std::nullopt;
+    #endif
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import cpp
+from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
+from opgen.model import BaseTy, BaseType, NativeFunction, Return
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A parameter that is looked at."""
+
+    name: str
+    kind: str
+    """`tensor`, `list`, or `optional list`: one whose tensors may lack."""
+
+
+@dataclass(frozen=True, slots=True)
+class DebugChecks:
+    """Statements for before and after the call."""
+
+    before: str
+    after: str
+
+
+def render_checks(
+    function: NativeFunction,
+    kernel: str,
+    checked: Iterable[Checked],
+    results: Iterable[tuple[str, Return]],
+    view_base: str,
+) -> DebugChecks:
+    """The checks of an operator whose parameters are given in order.
+
+    `results` are its new tensors, by name; `view_base` is the parameter whose storage the result has,
+    if it is a view.
+    """
+    pieces = [_RENDER[one.kind](one.name) for one in checked]
+    if not pieces or cpp.name(function.func) in MAY_SWAP_STORAGE:
+        return DebugChecks("", "")
+    after = [piece.after for piece in pieces]
+    after += [_result(kernel, name, view_base) for name, returned in results if returned.type == _TENSOR]
+    return DebugChecks(_guarded("".join([piece.before for piece in pieces])), _guarded("".join(after)))
+
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+
+
+def _guarded(statements: str) -> str:
+    return f"  #ifndef NDEBUG\n{statements}  #endif\n" if statements else ""
+
+
+def _tensor(name: str) -> DebugChecks:
+    before = f"""\
+  auto {name}_storage_saved =
+    {name}.has_storage() ? ::std::optional<Storage>({name}.storage()) : ::std::nullopt;
+  c10::intrusive_ptr<TensorImpl> {name}_impl_saved;
+  if ({name}.defined()) {name}_impl_saved = {name}.getIntrusivePtr();
+"""
+    after = f"""\
+{_same_storage(name, name)}\
+  if ({name}_impl_saved && !at::impl::dispatch_mode_enabled() && !at::impl::tensor_has_dispatch({name}))
+    TORCH_INTERNAL_ASSERT({name}_impl_saved == {name}.getIntrusivePtr());
+"""
+    return DebugChecks(before, after)
+
+
+def _same_storage(name: str, other: str) -> str:
+    return f"""\
+  if ({name}_storage_saved.has_value() &&
+      !at::impl::dispatch_mode_enabled() &&
+      !at::impl::tensor_has_dispatch({name}) &&
+      !at::impl::tensor_has_dispatch({other}))
+    TORCH_INTERNAL_ASSERT({name}_storage_saved.value().is_alias_of({other}.storage()));
+"""
+
+
+def _tensors(name: str) -> DebugChecks:
+    before = f"""\
+  std::vector<::std::optional<Storage>> {name}_storage_saved({name}.size());
+  for (const Tensor& tensor : {name})
+    {name}_storage_saved.push_back(
+      tensor.has_storage() ? ::std::optional<Storage>(tensor.storage()) : ::std::nullopt);
+  std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
+  for (size_t i=0; i<{name}.size(); i++)
+    if ({name}[i].defined()) {name}_impl_saved[i] = {name}[i].getIntrusivePtr();
+"""
+    after = f"""\
+  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
+    if ({name}_storage_saved[i].has_value() && !at::impl::tensorlist_has_dispatch({name}))
+      TORCH_INTERNAL_ASSERT({name}_storage_saved[i].value().is_alias_of({name}[i].storage()));
+  }}
+  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
+    if ({name}_impl_saved[i] && !at::impl::tensorlist_has_dispatch({name}))
+      TORCH_INTERNAL_ASSERT({name}_impl_saved[i] == {name}[i].getIntrusivePtr());
+  }}
+"""
+    return DebugChecks(before, after)
+
+
+def _optional_tensors(name: str) -> DebugChecks:
+    before = f"""\
+  std::vector<::std::optional<Storage>> {name}_storage_saved({name}.size());
+  for (const ::std::optional<Tensor>& tensor : {name})
+    {name}_storage_saved.push_back(
+      tensor.has_value() && tensor->has_storage() ? ::std::optional<Storage>(tensor->storage()) : ::std::nullopt);
+  std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
+  for (size_t i=0; i<{name}.size(); i++) {{
+    ::std::optional<Tensor> t = {name}[i];
+    if (t.has_value() && t->defined()) {name}_impl_saved[i] = t->getIntrusivePtr();
+  }}
+"""
+    after = f"""\
+  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
+    if ({name}_storage_saved[i].has_value() && !at::impl::tensorlist_has_dispatch({name}))
+      TORCH_INTERNAL_ASSERT({name}_storage_saved[i].value().is_alias_of(
+          static_cast<::std::optional<Tensor>>({name}[i])->storage()));
+  }}
+  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
+    if ({name}_impl_saved[i])
+      TORCH_INTERNAL_ASSERT(
+        {name}_impl_saved[i] == static_cast<::std::optional<Tensor>>({name}[i])->getIntrusivePtr());
+  }}
+"""
+    return DebugChecks(before, after)
+
+
+def _result(kernel: str, name: str, view_base: str) -> str:
+    """That a result is a new tensor, with a new storage unless it is a view."""
+    usable = f"!at::impl::dispatch_mode_enabled() && !at::impl::tensor_has_dispatch({name})"
+    text = ""
+    if view_base:
+        text += _same_storage(view_base, name)
+    elif kernel not in MAY_RETURN_OLD_STORAGE:
+        text += f"""\
+  if ({name}.has_storage() && {usable}) {{
+    TORCH_INTERNAL_ASSERT({name}.storage().use_count() == 1, "function: {kernel}");
+  }}
+"""
+    if kernel not in MAY_RETURN_OLD_IMPL:
+        text += f"""\
+  if ({usable})
+    TORCH_INTERNAL_ASSERT({name}.use_count() == expected_fresh_use_count({name}), "function: {kernel}");
+"""
+    return text
+
+
+_RENDER: Final[Mapping[str, Callable[[str], DebugChecks]]] = MappingProxyType(
+    {"tensor": _tensor, "list": _tensors, "optional list": _optional_tensors}
+)

@@ -1,0 +1,292 @@
+"""Forward formulas → the part of a kernel that computes tangents of results and sets them.
+
+[[maybe_unused]] auto _any_has_forward_grad_result = (isFwGradDefined(self));
+…
+::std::optional<at::Tensor> result_new_fw_grad_opt = ::std::nullopt;
+if (_any_has_forward_grad_result && (result.defined())) {
+    auto self_t_raw = toNonOptFwGrad(self);
+    …
+    result_new_fw_grad_opt = self_t.neg();
+}
+if (result_new_fw_grad_opt.has_value() && …) {
+  result._set_fw_grad(result_new_fw_grad_opt.value(), /* level */ 0, /* is_inplace_op */ false);
+}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.autograd import DifferentiableInput, ForwardDerivative
+from opgen.model import BaseTy, BaseType
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_LEVEL: Final = "// The hardcoded 0 here will need to be updated once we support multiple levels."
+
+_OUT_REASON: Final = "because it is an out= function"
+_LACKING_REASON: Final = (
+    "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
+    "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
+    "so that we can prioritize its implementation."
+)
+
+
+def is_tangent_defined(inputs: Sequence[DifferentiableInput]) -> str:
+    """The condition that any of the inputs has a tangent."""
+    return " || ".join([_is_defined(one) for one in inputs])
+
+
+def _is_defined(one: DifferentiableInput) -> str:
+    suffix = "TensorList" if one.type.is_list_like() is not None else ""
+    return f"isFwGradDefined{suffix}({one.name})"
+
+
+def render_refusal(name: str, inputs: Sequence[DifferentiableInput], *, is_out: bool) -> str:
+    """Refuses tangents where an operator has no formula for them."""
+    reason = _OUT_REASON if is_out else _LACKING_REASON
+    message = f'"Trying to use forward AD with {name} that does not support it {reason}"'
+    return f"  TORCH_CHECK_NOT_IMPLEMENTED(!(({is_tangent_defined(inputs)})), {message});\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Tangents:
+    """What the forward formulas of one kernel are rendered from."""
+
+    derivatives: tuple[ForwardDerivative, ...]
+    inputs: tuple[DifferentiableInput, ...]
+    condition: str
+    """A condition under which the results are differentiable at all; may be empty."""
+    is_inplace: bool
+    is_foreach: bool
+    names: Mapping[str, str]
+    """What formulas call the inputs, where it isn't the inputs' own name."""
+    values: Mapping[str, str]
+    """How what formulas call other arguments is written: `scalars[i]` for `value`."""
+
+    def required(self, derivative: ForwardDerivative) -> list[DifferentiableInput]:
+        """The inputs whose tangents a formula uses."""
+        return [one for one in self.inputs if self.formula_name(one) in derivative.required_inputs_fw_grad]
+
+    def formula_name(self, one: DifferentiableInput) -> str:
+        """What formulas call an input."""
+        return self.names.get(one.name, one.name)
+
+    @property
+    def length(self) -> str:
+        """The number of tensors in the lists of an operator on lists."""
+        return f"{next(one.name for one in self.inputs if one.type.is_list_like() is not None)}.size()"
+
+
+def _flag(derivative: ForwardDerivative) -> str:
+    return f"_any_has_forward_grad_{'_'.join(derivative.var_names)}"
+
+
+# ------------------------------------------------------------------------------ before the call
+
+
+def render_flags(tangents: Tangents) -> str:
+    """Whether tangents have to be computed, for each formula."""
+    return "".join([_render_flag(derivative, tangents) for derivative in tangents.derivatives])
+
+
+def _render_flag(derivative: ForwardDerivative, tangents: Tangents) -> str:
+    required = tangents.required(derivative)
+    if tangents.is_foreach:
+        return _render_flags_of_lists(derivative, tangents, required)
+    if not derivative.required_inputs_fw_grad:
+        return f"  [[maybe_unused]] auto {_flag(derivative)} = true;\n"
+    condition = f"{tangents.condition} && " if tangents.condition else ""
+    return f"  [[maybe_unused]] auto {_flag(derivative)} = {condition}({is_tangent_defined(required)});\n"
+
+
+def _render_flags_of_lists(
+    derivative: ForwardDerivative, tangents: Tangents, required: Sequence[DifferentiableInput]
+) -> str:
+    first, *others = [one.name for one in required if one.type.is_list_like() is not None]
+    any_defined = " || ".join([f"isFwGradDefined({_element(one)})" for one in required])
+    return f"""\
+{"".join([_render_same_length(first, other) for other in others])}\
+  std::vector<bool> {_flag(derivative)}({tangents.length});
+  for (const auto& i : c10::irange({tangents.length})) {{
+    {_flag(derivative)}[i] = {any_defined};
+  }}
+"""
+
+
+def _render_same_length(first: str, other: str) -> str:
+    return f"""\
+  TORCH_CHECK(
+      {first}.size() == {other}.size(),
+        "Tensor lists must have the same number of tensors, got ",
+      {first}.size(),
+        " and ",
+      {other}.size());
+"""
+
+
+def _element(one: DifferentiableInput) -> str:
+    """An input, or its element at hand if it is a list."""
+    return one.name if one.type.is_list_like() is None else f"{one.name}[i]"
+
+
+def render_original_self(tangents: Tangents) -> str:
+    """Keeps what an in-place operator writes over, where a formula needs it."""
+    needed = [derivative for derivative in tangents.derivatives if derivative.required_original_self_value]
+    if tangents.is_foreach:
+        return "  std::vector<::std::optional<at::Tensor>> original_selfs(self.size());\n" + "".join(
+            [_render_original_selfs(derivative, tangents) for derivative in needed]
+        )
+    copies = [f"  if ({_flag(derivative)}) {{\n    original_self = self.clone();\n  }}\n" for derivative in needed]
+    return "  ::std::optional<at::Tensor> original_self;\n" + "".join(copies)
+
+
+def _render_original_selfs(derivative: ForwardDerivative, tangents: Tangents) -> str:
+    return f"""\
+  for (const auto& i : c10::irange({tangents.length})) {{
+    if ({_flag(derivative)}[i]) {{
+      original_selfs[i] = self[i].clone();
+    }}
+  }}
+"""
+
+
+# ------------------------------------------------------------------------------- after the call
+
+
+def render_tangents(tangents: Tangents) -> str:
+    """Computes all tangents, then sets them."""
+    compute = [_render_formula(derivative, tangents) for derivative in tangents.derivatives]
+    assign = [_render_setter(derivative, tangents) for derivative in tangents.derivatives]
+    return "".join(compute + assign)
+
+
+def _render_formula(derivative: ForwardDerivative, tangents: Tangents) -> str:
+    name = "_".join(derivative.var_names)
+    if tangents.is_foreach:
+        return f"""\
+  std::vector<::std::optional<at::Tensor>> {name}_new_fw_grad_opts({tangents.length}, ::std::nullopt);
+  for (const auto& i : c10::irange({name}_new_fw_grad_opts.size())) {{
+    if ({_flag(derivative)}[i]) {{
+{_render_inputs(derivative, tangents)}\
+        {name}_new_fw_grad_opts[i] = {_in_lists(derivative.formula, tangents)};
+    }}
+  }}
+"""
+    defined = f" && ({name}.defined())" if derivative.var_types == (_TENSOR,) else ""
+    return f"""\
+  ::std::optional<{_tangent_type(derivative)}> {name}_new_fw_grad_opt = ::std::nullopt;
+  if ({_flag(derivative)}{defined}) {{
+{_render_inputs(derivative, tangents)}\
+      {name}_new_fw_grad_opt = {derivative.formula};
+  }}
+"""
+
+
+def _in_lists(formula: str, tangents: Tangents) -> str:
+    """The formula in terms of one element."""
+    if not tangents.values:
+        return formula
+    return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: tangents.values.get(word.group(), word.group()), formula)
+
+
+def _tangent_type(derivative: ForwardDerivative) -> str:
+    types = derivative.var_types
+    if len(types) > 1:
+        return f"::std::tuple<{','.join(['at::Tensor'] * len(types))}>"
+    return "at::Tensor" if types == (_TENSOR,) else "::std::vector<at::Tensor>"
+
+
+def _render_inputs(derivative: ForwardDerivative, tangents: Tangents) -> str:
+    """Names the values and tangents that a formula uses."""
+    text, zeros = "", ""
+    for one in tangents.inputs:
+        name, value = tangents.formula_name(one), one.name
+        if tangents.is_foreach:
+            value = _element(one)
+        is_written = tangents.is_inplace and name == "self"
+        zeros = "zeros_symint" if is_written else "_efficientzerotensor_symint"
+        if name in derivative.required_inputs_fw_grad:
+            text += _render_tangent(name, value, zeros)
+            if not is_written:
+                text += f"      update_wrapped_number({name}_tensor, {name}_t);\n"
+        if name in derivative.required_inputs_primal:
+            text += f"      auto {name}_p = toNonOptPrimal({value});\n"
+    if derivative.required_original_self_value:
+        # The kind of zeros is that of the last input, which makes no difference to what is computed.
+        original = "original_selfs[i]" if tangents.is_foreach else "original_self"
+        text += _render_tangent("original_self", original, zeros)
+        text += f"      auto original_self_p = toNonOptPrimal({original});\n"
+    elif derivative.is_reusing_outplace_formula:
+        # The formula may keep its argument, which is about to be written to.
+        text += "      self_t = GradMode::is_enabled() ? self_t.clone() : self_t;\n"
+    return text
+
+
+def _render_tangent(name: str, value: str, zeros: str) -> str:
+    """Names the tangent of a value; zeros where it has none."""
+    return f"""\
+      auto {name}_t_raw = toNonOptFwGrad({value});
+      auto {name}_tensor = toNonOptTensor({value});
+      auto {name}_t = ({name}_t_raw.defined() || !{name}_tensor.defined())
+        ? {name}_t_raw : at::{zeros}({name}_tensor.sym_sizes(), {name}_tensor.options());
+"""
+
+
+def _render_setter(derivative: ForwardDerivative, tangents: Tangents) -> str:
+    inplace = "true" if tangents.is_inplace else "false"
+    if tangents.is_foreach:
+        return _set_each(derivative.var_names[0], inplace)
+    if len(derivative.var_names) > 1:
+        name = "_".join(derivative.var_names)
+        return "\n".join([_set_one_of(name, at, one, inplace) for at, one in enumerate(derivative.var_names)])
+    if derivative.var_types != (_TENSOR,):
+        return _set_list(derivative.var_names[0], inplace)
+    (name,) = derivative.var_names
+    tangent = f"{name}_new_fw_grad_opt"
+    return f"""\
+  if ({tangent}.has_value() && {tangent}.value().defined() && {name}.defined()) {{
+    {_LEVEL}
+    {name}._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
+  }}
+"""
+
+
+def _set_each(name: str, inplace: str) -> str:
+    tangent = f"{name}_new_fw_grad_opt"
+    return f"""\
+  for (const auto& i : c10::irange({tangent}s.size())) {{
+    auto& {tangent} = {tangent}s[i];
+    if ({tangent}.has_value() && {tangent}.value().defined() && {name}[i].defined()) {{
+      {_LEVEL}
+      {name}[i]._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
+    }}
+  }}
+"""
+
+
+def _set_one_of(name: str, at: int, result: str, inplace: str) -> str:
+    tangent = f"std::get<{at}>({name}_new_fw_grad_opt.value())"
+    return f"""\
+  if ({name}_new_fw_grad_opt.has_value() && {tangent}.defined()
+      && {result}.defined()) {{
+    {result}._set_fw_grad({tangent}, /* level */ 0, /* is_inplace_op */ {inplace});
+  }}
+"""
+
+
+def _set_list(name: str, inplace: str) -> str:
+    return f"""\
+  if ({name}_new_fw_grad_opt.has_value()) {{
+    auto {name}_new_fw_grad = {name}_new_fw_grad_opt.value();
+    TORCH_INTERNAL_ASSERT({name}.size() == {name}_new_fw_grad.size());
+    for (const auto i : c10::irange({name}.size())) {{
+      if ({name}_new_fw_grad[i].defined() && {name}[i].defined()) {{
+        {_LEVEL}
+        {name}[i]._set_fw_grad({name}_new_fw_grad[i], /* level */ 0, /* is_inplace_op */ {inplace});
+      }}
+    }}
+  }}
+"""
