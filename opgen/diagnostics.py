@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 TAB_WIDTH = 4
 MAX_LINE = 110
 """Most characters of a source line that are shown; of a longer one, those around the caret."""
+FEW = 4
+"""Most legal words that are listed although one of them is near."""
 MAX_MESSAGE = 300
 """Most characters of a message or a label: text of the user's that it repeats has no bounds."""
 
@@ -202,12 +204,14 @@ def did_you_mean(word: str, legal: Iterable[str]) -> str:
 
 
 def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
-    """A label for a bad word: the nearest legal one; or all of them, if none is near and they are few."""
+    """A label for a bad word: the nearest legal one, and all of them if they are few (very few, if one is near)."""
     words = sorted(legal) if isinstance(legal, (set, frozenset)) else list(legal)
-    near = did_you_mean(word, words)
-    if near or not words or len(words) > limit:
-        return near
-    return f"expected one of: {', '.join(words)}" if len(words) > 1 else f"expected: {words[0]}"
+    near, listing = did_you_mean(word, words), ", ".join(words)
+    if near:
+        return f"{near} (one of: {listing})" if 1 < len(words) <= FEW else near
+    if not words or len(words) > limit:
+        return ""
+    return f"expected one of: {listing}" if len(words) > 1 else f"expected: {listing}"
 
 
 def _source_order(diagnostic: Diagnostic) -> tuple[str, int, int]:

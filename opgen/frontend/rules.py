@@ -36,6 +36,8 @@ from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms, signature_key
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
+    BaseTy,
+    BaseType,
     DeviceCheckType,
     DispatchKey,
     NativeFunction,
@@ -101,6 +103,9 @@ def _check_method(entry: Entry) -> Iterator[Diagnostic]:
         message = f"'{function.func.name}' can't be a method: it has no argument 'self'"
         label = "name its tensor 'self', or write 'variants: function'"
         yield Diagnostic("method-without-self", message, _at(entry, VARIANTS), label)
+    elif function.func.arguments.self_arg.argument.type != BaseType(BaseTy.Tensor):
+        message = f"'{function.func.name}' can't be a method of Tensor: its argument 'self' is no Tensor"
+        yield Diagnostic("method-without-self", message, entry.argument_span("self"), "write 'variants: function'")
 
 
 def _check_structured(entry: Entry) -> Iterator[Diagnostic]:

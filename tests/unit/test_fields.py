@@ -91,7 +91,7 @@ ops.yaml:2:15: error: 'maybe' is neither true nor false [bad-boolean]
       |               ^^^^^ expected True or False
 ops.yaml:3:15: error: 'NoChek' is not a device check [unknown-device-check]
     3 | device_check: NoChek
-      |               ^^^^^^ did you mean 'NoCheck'?; expected one of: NoCheck, ExactSame
+      |               ^^^^^^ did you mean 'NoCheck'? (one of: NoCheck, ExactSame)
 ops.yaml:4:19: error: '-' can't stand in a C++ name [bad-identifier]
     4 | dispatch: {CPU: my-co::k, CUDA: [x]}
       |                   ^ letters, digits and '_' only
@@ -103,7 +103,7 @@ ops.yaml:5:32: error: 'a::b::c::d::e' has more than 3 namespaces [too-many-names
       |                                ^^^
 ops.yaml:6:1: error: the key 'variants' of entry 'abs' has no value [missing-value]
     6 | variants:
-      | ^^^^^^^^
+      | ^^^^^^^^ write a value, or remove the key
 8 errors
 """,
     )

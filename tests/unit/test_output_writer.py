@@ -147,8 +147,8 @@ def test_what_the_system_refuses(tmp_path: Path) -> None:
     assert_expected_inline(
         "".join(texts),
         """\
-opgen: error: can't read 'DIR/file/a.h': Not a directory [output-not-written]
-opgen: error: can't read 'DIR/file/under/a.h': Not a directory [output-not-written]
+opgen: error: can't write 'DIR/file/a.h': 'DIR/file' is a file, not a folder [output-not-written]
+opgen: error: can't write 'DIR/file/under/a.h': 'DIR/file' is a file, not a folder [output-not-written]
 opgen: error: can't write 'DIR/folder/x': it is a folder [output-not-written]
 opgen: error: can't write 'DIR/x': it has the character U+D800, which UTF-8 can't hold [output-not-encodable]
 """,

@@ -252,7 +252,7 @@ include_all_operators: 'yes'
         """\
 selection.yaml:3:3: error: there is no operator 'aten::add.Tensro' [unknown-operator]
     3 |   aten::add.Tensro: {}
-      |   ^^^^^^^^^^^^^^^^ did you mean 'aten::add.Tensor'?; expected one of: aten::add.Tensor, aten::add.out
+      |   ^^^^^^^^^^^^^^^^ did you mean 'aten::add.Tensor'? (one of: aten::add.Tensor, aten::add.out)
 selection.yaml:4:3: error: there is no operator 'aten::emty' [unknown-operator]
     4 |   aten::emty: {is_root_operator: on, is_used_for_trainning: no}
       |   ^^^^^^^^^^ did you mean 'aten::empty'?
@@ -264,7 +264,7 @@ selection.yaml:5:3: error: 'relu' lacks its namespace [missing-namespace]
       |   ^^^^ did you mean 'aten::relu'?
 selection.yaml:6:3: error: there is no operator 'aten::relu.x' [unknown-operator]
     6 |   aten::relu.x: {}
-      |   ^^^^^^^^^^^^ did you mean 'aten::relu'?; expected one of: aten::relu
+      |   ^^^^^^^^^^^^ did you mean 'aten::relu'?
 selection.yaml:7:3: error: there is no operator 'aten::empty' [unknown-operator]
     7 |   aten::empty: {include_all_overloads: false}
       |   ^^^^^^^^^^^ it has overloads only: name one, or set 'include_all_overloads: true'
@@ -338,7 +338,7 @@ def test_mistakes_on_the_command_line() -> None:
         """\
 --backend-whitelist:1:5: error: there is no dispatch key 'CPPU' [unknown-dispatch-key]
     1 | CPU CPPU
-      |     ^^^^ did you mean 'CPU'?; expected one of: CPU, CUDA, Meta
+      |     ^^^^ did you mean 'CPU'? (one of: CPU, CUDA, Meta)
 --op-registration-whitelist:1:11: error: there is no operator 'aten::emty' [unknown-operator]
     1 | aten::add aten::emty relu aten::add.Tensor aten::relu
       |           ^^^^^^^^^^ did you mean 'aten::empty'?
