@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from opgen.api.python import has_tensor_options, makes_tensor
 from opgen.api.python_overloads import (
     OverloadError,
     Pair,
@@ -27,6 +28,7 @@ from opgen.api.types import UnsupportedTypeError
 from opgen.dest.includes import ops_include
 from opgen.dest.python_methods import Binding, PythonModule, render_binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note
+from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.program import Program
@@ -92,22 +94,44 @@ def _bindings(program: Program, pairs: tuple[Pair, ...], module: PythonModule, s
     """The bindings of the selected functions; a `UserError` for all that can't be bound."""
     log, bindings = Diagnostics(), []
     for overloads in group_by_name(pairs, selection).values():
+        before = log.error_count
+        for pair in overloads:
+            _check_options(pair.function, log)
+        if log.error_count > before:
+            continue
         try:
             bindings.append(render_binding(overloads, module, program.signatures))
         except OverloadError as problem:
-            log.extend([_overload_diagnostic(problem)])
+            log.extend([overload_diagnostic(problem)])
         except UnsupportedTypeError as problem:
-            log.extend([_type_diagnostic(problem, overloads)])
+            log.extend([type_diagnostic(problem, overloads)])
     log.raise_errors()
     return bindings
 
 
-def _overload_diagnostic(problem: OverloadError) -> Diagnostic:
+def _check_options(function: NativeFunction, log: Diagnostics) -> None:
+    """Python gives the options of a tensor to what makes one, so both have to agree about which function does."""
+    if function.func.is_out_fn():
+        return
+    makes = makes_tensor(function.func, function.category_override)
+    if makes and not has_tensor_options(function):
+        message = f"'{function.func.name}' makes a tensor, but its schema has no tensor options"
+        label = "add 'ScalarType? dtype=None, Layout? layout=None, …', or write 'category_override: dummy'"
+        log.error("python-options", message, function.loc, label)
+    elif has_tensor_options(function) and not makes:
+        message = f"'{function.func.name}' has tensor options, but takes tensors to make its result of"
+        label = "write 'category_override: factory', or call it 'new_…' or '…_like'"
+        log.error("python-options", message, function.loc, label)
+
+
+def overload_diagnostic(problem: OverloadError) -> Diagnostic:
+    """The mistake of operators that Python can't tell apart."""
     notes = tuple(Note(f"beside '{other.func.name}'", other.loc) for other in problem.others)
     return Diagnostic("python-overloads", str(problem), problem.function.loc, "", notes)
 
 
-def _type_diagnostic(problem: UnsupportedTypeError, overloads: list[Pair]) -> Diagnostic:
+def type_diagnostic(problem: UnsupportedTypeError, overloads: list[Pair]) -> Diagnostic:
+    """The mistake of a type that can't come from Python."""
     at_fault = next(
         (p.function for p in overloads if any(a.type == problem.type for a in p.signature.arguments())),
         overloads[0].function,

@@ -12,6 +12,7 @@ from opgen.dest.python_bindings import emit_python_functions, emit_python_method
 from opgen.dest.python_enum_tag import emit_python_enum_tag
 from opgen.dest.python_nodes import emit_python_node_headers, emit_python_node_sources
 from opgen.dest.python_return_types import emit_python_return_types
+from opgen.dest.stubs import emit_function_stubs, emit_method_stubs, emit_return_type_stubs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
@@ -36,6 +37,14 @@ class NodeEmitter:
     emit: EmitAutograd
 
 
+@dataclass(frozen=True, slots=True)
+class StubEmitter:
+    """One family of stub files, made of the operators and without templates."""
+
+    name: str
+    emit: Callable[[Program], Iterator[OutputFile]]
+
+
 BINDING_EMITTERS: Final[tuple[PythonEmitter, ...]] = (
     PythonEmitter("methods", emit_python_methods),
     PythonEmitter("functions", emit_python_functions),
@@ -52,3 +61,10 @@ NODE_EMITTERS: Final[tuple[NodeEmitter, ...]] = (
 
 ANNOTATION_EMITTERS: Final[tuple[PythonEmitter, ...]] = (PythonEmitter("annotations", emit_annotated_fn_args),)
 """What torch's tests make arguments from."""
+
+STUB_EMITTERS: Final[tuple[StubEmitter, ...]] = (
+    StubEmitter("functions", emit_function_stubs),
+    StubEmitter("methods", emit_method_stubs),
+    StubEmitter("return types", emit_return_type_stubs),
+)
+"""What type checkers read."""

@@ -1,0 +1,272 @@
+"""Python signatures → what a type checker is told of them, in a stub file.
+
+The parser takes more than the types of a schema say: one integer for a list of fixed size, a device's
+name for a device, and the elements of a list as arguments of their own.  A stub says all of that.
+
+    sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+
+    def sum(
+        input: Tensor,
+        dim: _int | _size | None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor: ...
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api.python import (
+    TENSOR,
+    PythonArgument,
+    PythonOutArgument,
+    PythonSignature,
+    parser_default,
+    structseq_fieldnames,
+)
+from opgen.api.types import UnsupportedTypeError
+from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
+
+LINE_LENGTH: Final = 88
+"""The longest definition that stands on one line."""
+
+# --------------------------------------------------------------------------------- types
+
+_NUMBER: Final = "Number | _complex"
+_SYMINT: Final = "_int | SymInt"
+
+_BASE_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "Tensor",
+        BaseTy.Scalar: _NUMBER,
+        BaseTy.int: "_int",
+        BaseTy.DeviceIndex: "_int",
+        BaseTy.SymInt: _SYMINT,
+        BaseTy.float: "_float",
+        BaseTy.bool: "_bool",
+        BaseTy.str: "str",
+        BaseTy.ScalarType: "_dtype",
+        BaseTy.Layout: "_layout",
+        BaseTy.Device: "DeviceLikeType | None",
+        BaseTy.MemoryFormat: "memory_format",
+        BaseTy.QScheme: "_qscheme",
+        BaseTy.Generator: "Generator",
+        BaseTy.Storage: "Storage | UntypedStorage",
+        BaseTy.Stream: "Stream",
+    }
+)
+"""What may be given where a schema says a type; a name of a device does for a device, and None for the current one."""
+
+_RETURNED_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({**_BASE_TYPES, BaseTy.Device: "_device"})
+"""What comes back."""
+
+
+def argument_type_str_pyi(t: Type) -> str:
+    """What may be given for an argument of type `t`."""
+    if isinstance(t, BaseType) and t.name in _BASE_TYPES:
+        return _BASE_TYPES[t.name]
+    if isinstance(t, OptionalType):
+        return _or_none(argument_type_str_pyi(t.elem))
+    if isinstance(t, ListType):
+        return _list_type(t)
+    raise UnsupportedTypeError(t, "can't be given from Python")
+
+
+def _or_none(spelled: str) -> str:
+    return spelled if spelled.endswith("| None") else f"{spelled} | None"
+
+
+def _list_type(t: ListType) -> str:
+    if t.elem == BaseType(BaseTy.int):
+        # `_size` is torch's name for a sequence of integers.
+        return "_size" if t.size is None else "_int | _size"
+    if t.elem == TENSOR:
+        tensors = "tuple[Tensor, ...] | list[Tensor]"
+        return tensors if t.size is None else f"Tensor | {tensors}"
+    elem = argument_type_str_pyi(t.elem)
+    if t.elem == OptionalType(TENSOR):
+        return f"tuple[{elem}, ...] | list[{elem}] | None"
+    if t.elem == BaseType(BaseTy.SymInt) and t.size is not None:
+        return f"{elem} | Sequence[{elem}]"
+    return f"Sequence[{elem}]"
+
+
+def return_type_str_pyi(t: Type) -> str:
+    """What is returned for a type of a schema."""
+    if isinstance(t, BaseType) and t.name in _RETURNED_TYPES:
+        return _RETURNED_TYPES[t.name]
+    if isinstance(t, OptionalType):
+        return _or_none(return_type_str_pyi(t.elem))
+    if isinstance(t, ListType):
+        return f"tuple[{return_type_str_pyi(t.elem)}, ...]"
+    raise UnsupportedTypeError(t, "can't be returned to Python")
+
+
+def returns_str_pyi(signature: PythonSignature) -> str:
+    """What a function returns: nothing, one value, a tuple, or a named tuple of `torch.return_types`."""
+    if structseq_fieldnames(signature.returns):
+        return f"torch.return_types.{signature.name}"
+    types = [return_type_str_pyi(r.type) for r in signature.returns]
+    if not types:
+        return "None"
+    return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
+
+
+# ------------------------------------------------------------------------------ defaults
+
+_DEFAULT_WORDS: Final = MappingProxyType({"[]": "()", "Mean": "1", "contiguous_format": "contiguous_format"})
+"""Defaults that Python spells otherwise than the schema does."""
+
+
+def stub_default(default: str, t: Type) -> str:
+    """The default of a schema in Python."""
+    word = _DEFAULT_WORDS.get(default)
+    if word is not None:
+        return word
+    if default.startswith("[") and t.is_list_like():
+        items = [item.strip() for item in default[1:-1].split(",")]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    if default == "long":
+        return "torch.int64"
+    return parser_default(default, t)
+
+
+# --------------------------------------------------------------------------- definitions
+
+
+@dataclass(frozen=True, slots=True)
+class StubParameter:
+    """One parameter of a function in a stub."""
+
+    name: str
+    type: str
+    default: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}" + ("" if self.default is None else f" = {self.default}")
+
+
+@dataclass(frozen=True, slots=True)
+class StubFunction:
+    """One definition of a function in a stub."""
+
+    name: str
+    parameters: tuple[str, ...]
+    """With `self` of a method, and with the star before keywords."""
+    returns: str
+
+    def render(self, indent: str = "") -> str:
+        """`def neg(input: Tensor) -> Tensor: ...`, on as many lines as it needs."""
+        line = f"{indent}def {self.name}({', '.join(self.parameters)}) -> {self.returns}: ..."
+        if len(line) <= LINE_LENGTH:
+            return line
+        parameters = "".join([f"{indent}    {parameter},\n" for parameter in self.parameters])
+        return f"{indent}def {self.name}(\n{parameters}{indent}) -> {self.returns}: ..."
+
+
+def stub_parameter(
+    argument: PythonArgument, signature: PythonSignature, *, is_out_required: bool = False
+) -> StubParameter:
+    """An argument as a parameter."""
+    name = argument.python_name(method=signature.method, deprecated=signature.deprecated is not None)
+    spelled = argument_type_str_pyi(argument.type)
+    if argument.default is None or (is_out_required and isinstance(argument, PythonOutArgument)):
+        return StubParameter(_legal(name), spelled)
+    is_optional = argument.default == "None" or (argument.default == "[]" and not argument.type.is_list_like())
+    spelled = _or_none(spelled) if is_optional else spelled
+    return StubParameter(_legal(name), spelled, stub_default(argument.default, argument.type))
+
+
+def _legal(name: str) -> str:
+    """`name`, unless Python reserves it: then no call can give it by keyword either."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def stub_function(signature: PythonSignature, *, is_out_required: bool = False) -> StubFunction:
+    """The definition of a signature, in which a caller may have to give `out`."""
+    positional = [str(stub_parameter(a, signature)) for a in signature.input_args]
+    return _function(signature, positional, "*", is_out_required=is_out_required)
+
+
+def stub_function_vararg(signature: PythonSignature) -> StubFunction | None:
+    """The definition by which the elements of its only positional argument are given one by one, if it is a list."""
+    if len(signature.input_args) != 1 or signature.deprecated is not None:
+        return None
+    (argument,) = signature.input_args
+    if not isinstance(argument.type, ListType):
+        return None
+    if argument.type.elem not in (BaseType(BaseTy.int), BaseType(BaseTy.SymInt)):
+        return None
+    elements = StubParameter(f"*{_legal(argument.name)}", argument_type_str_pyi(argument.type.elem))
+    return _function(signature, [str(elements)], "")
+
+
+def _function(
+    signature: PythonSignature, positional: Sequence[str], star: str, *, is_out_required: bool = False
+) -> StubFunction:
+    own = ["self"] if signature.method else []
+    named = signature.arguments()[len(signature.input_args) :]
+    keywords = [str(stub_parameter(a, signature, is_out_required=is_out_required)) for a in named]
+    stars = [star] if star and keywords else []
+    return StubFunction(signature.name, (*own, *positional, *stars, *keywords), returns_str_pyi(signature))
+
+
+# -------------------------------------------------------------------------------- arithmetic
+
+_ARITHMETIC: Final = MappingProxyType(
+    {
+        "add": (_NUMBER, (StubParameter("alpha", f"{_NUMBER} | None", "1"),)),
+        "sub": (_NUMBER, (StubParameter("alpha", f"{_NUMBER} | None", "1"),)),
+        "mul": (_NUMBER, ()),
+        "div": ("Number", (StubParameter("rounding_mode", "str | None", "None"),)),
+        "floor_divide": ("Number", ()),
+        "true_divide": ("Number", ()),
+    }
+)
+"""Operators for which the parser takes numbers as tensors: the numbers, and what else may be given by name."""
+
+
+def arithmetic_stub(signature: PythonSignature) -> StubFunction | None:
+    """The one definition of an arithmetic operator with numbers; None for any other function."""
+    name = signature.name.removesuffix("_")
+    operands = [a for a in signature.input_args if a.type == TENSOR]
+    if name not in _ARITHMETIC or len(operands) != (1 if signature.method else 2):
+        return None
+    numbers, keywords = _ARITHMETIC[name]
+    if not signature.method:
+        parameters = [StubParameter("input", f"Tensor | {numbers}")]
+        keywords += (StubParameter("out", "Tensor | None", "None"),)
+    else:
+        parameters = []
+        numbers += "" if name == "div" else " | torch.SymInt | torch.SymFloat"
+    parameters.append(StubParameter("other", f"Tensor | {numbers}"))
+    own = ["self"] if signature.method else []
+    stars = ["*"] if keywords else []
+    return StubFunction(signature.name, (*own, *map(str, parameters), *stars, *map(str, keywords)), "Tensor")
+
+
+# ----------------------------------------------------------------------------- named tuples
+
+
+def structseq_class(name: str, returns: Sequence[Return]) -> str:
+    """The class of a named tuple."""
+    types = [return_type_str_pyi(r.type) for r in returns]
+    base = f"tuple[{', '.join(types)}]"
+    fields = "".join(
+        [f"    @property\n    def {r.name}(self) -> {type}: ...\n" for r, type in zip(returns, types, strict=True)]
+    )
+    return (
+        f"class {name}({base}):\n"
+        f"{fields}"
+        f"    def __new__(cls, sequence: {base}) -> Self: ...\n"
+        f"    n_fields: Final[_int] = {len(types)}\n"
+        f"    n_sequence_fields: Final[_int] = {len(types)}\n"
+        "    n_unnamed_fields: Final[_int] = 0\n"
+        "    def __init_subclass__(cls) -> NoReturn: ...\n"
+    )
