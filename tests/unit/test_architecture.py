@@ -1,0 +1,324 @@
+"""The house rules that a reader of the code can hold: one direction of imports, a pure core, no state, one screen."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import pytest
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+PACKAGE: Final = REPOSITORY / "opgen"
+LONGEST_FUNCTION: Final = 60
+
+# Each module's room is the longest of these names that it begins with. Whatever isn't listed is a shell.
+ROOMS: Final = MappingProxyType(
+    {
+        "opgen.diagnostics": "diagnostics",
+        "opgen.frozen_map": "model",
+        "opgen.dispatch_keys": "model",
+        "opgen.schema_lexer": "model",
+        "opgen.schema": "model",
+        "opgen.schema_reader": "model",
+        "opgen.model": "model",
+        "opgen.selective_build": "selective_build",
+        "opgen.api": "api",
+        "opgen.program": "program",
+        "opgen.autograd_program": "program",
+        "opgen.frontend": "frontend",
+        "opgen.dest": "dest",
+        "opgen.output": "output",
+    }
+)
+SHELL: Final = "shell"
+MAY_IMPORT: Final = MappingProxyType(
+    {
+        "diagnostics": frozenset[str](),
+        "model": frozenset({"diagnostics"}),
+        "selective_build": frozenset({"diagnostics", "model"}),
+        "api": frozenset({"model"}),
+        "program": frozenset({"model", "api", "selective_build"}),
+        "frontend": frozenset({"diagnostics", "model", "api", "selective_build", "program"}),
+        "output": frozenset({"diagnostics"}),
+        "dest": frozenset({"model", "api", "program", "output"}),
+        SHELL: frozenset({*ROOMS.values(), SHELL}),
+    }
+)
+# Emitters make values; they know what an output file and a template are, and nothing of writing.
+VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
+# Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
+PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest"})
+EFFECTS: Final = frozenset(
+    {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
+)
+# SelectiveBuilder.from_yaml_path() reads the file that it is given, as people who call it expect.
+ALLOWED_EFFECTS: Final = frozenset({("opgen.selective_build.selector", "read_text")})
+# Rooms that hold values.
+FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest"})
+MUTABLE_CALLS: Final = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "OrderedDict", "Counter", "deque"})
+CACHES: Final = frozenset({"lru_cache", "cache"})
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the package, parsed."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        prefixes = [room for room in ROOMS if self.name == room or self.name.startswith(f"{room}.")]
+        return ROOMS[max(prefixes, key=len)] if prefixes else SHELL
+
+    def place(self, node: ast.stmt | ast.expr) -> str:
+        return f"{self.path.relative_to(REPOSITORY)}:{node.lineno}"
+
+
+def _load() -> tuple[Module, ...]:
+    return tuple(
+        Module(_module_name(path), path, ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    )
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.fixture(scope="module")
+def modules() -> tuple[Module, ...]:
+    return _load()
+
+
+def _imports(module: Module, names: frozenset[str]) -> Iterator[tuple[ast.stmt, str]]:
+    """Each import of a module of the package: the statement and the module's name."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names if alias.name.split(".")[0] == "opgen")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "opgen":
+            base = node.module or ""
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                yield node, full if full in names else base
+
+
+def _names(modules: tuple[Module, ...]) -> frozenset[str]:
+    return frozenset(module.name for module in modules)
+
+
+def _room_of(name: str, modules: tuple[Module, ...]) -> str:
+    return next((module.room for module in modules if module.name == name), SHELL)
+
+
+def _fail_for_each(wrong: Sequence[str]) -> None:
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)
+
+
+def test_there_are_modules(modules: tuple[Module, ...]) -> None:
+    assert {module.room for module in modules} == {*ROOMS.values(), SHELL}
+
+
+def test_imports_go_one_way(modules: tuple[Module, ...]) -> None:
+    names = _names(modules)
+    wrong = [
+        f"{module.place(node)}: {module.room} may not import {target}"
+        for module in modules
+        for node, target in _imports(module, names)
+        # The package itself holds its version and nothing else.
+        if target != "opgen" and (room := _room_of(target, modules)) != module.room
+        if room not in MAY_IMPORT[module.room]
+    ]
+    _fail_for_each(wrong)
+
+
+def test_emitters_see_values_of_output_only(modules: tuple[Module, ...]) -> None:
+    names = _names(modules)
+    wrong = [
+        f"{module.place(node)}: dest may not import {target}"
+        for module in modules
+        if module.room == "dest"
+        for node, target in _imports(module, names)
+        if target.startswith("opgen.output") and target not in VALUES_OF_OUTPUT
+    ]
+    _fail_for_each(wrong)
+
+
+def test_imports_have_no_cycles(modules: tuple[Module, ...]) -> None:
+    names = _names(modules)
+    graph = {module.name: {target for _, target in _imports(module, names)} - {"opgen"} for module in modules}
+    while leaves := [name for name, targets in graph.items() if not targets & graph.keys()]:
+        for name in leaves:
+            del graph[name]
+    assert graph == {}, "these modules import each other"
+
+
+def test_imports_stand_at_the_top(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        f"{module.place(inner)}: an import inside {node.name}()"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef)
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Import, ast.ImportFrom))
+    ]
+    _fail_for_each(wrong)
+
+
+def test_imports_are_absolute_and_named(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        module.place(node)
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and (node.level or any(alias.name == "*" for alias in node.names))
+    ]
+    _fail_for_each(wrong)
+
+
+def test_the_core_is_pure(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        f"{module.place(node)}: {name}()"
+        for module in modules
+        if module.room in PURE
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and (name := _called(node)) in EFFECTS
+        if (module.name, name) not in ALLOWED_EFFECTS
+    ]
+    _fail_for_each(wrong)
+
+
+def _called(node: ast.Call) -> str:
+    function = node.func
+    return (
+        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    )
+
+
+def test_modules_hold_no_state(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        f"{module.place(node)}: a mutable value at module level"
+        for module in modules
+        for node in module.tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
+        if not _is_all(node) and _is_mutable(node.value)
+    ]
+    wrong += [
+        f"{module.place(node)}: a global that changes"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Global)
+    ]
+    _fail_for_each(wrong)
+
+
+def _is_all(node: ast.Assign | ast.AnnAssign) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
+
+
+def _is_mutable(value: ast.expr) -> bool:
+    literals = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+    return isinstance(value, literals) or (isinstance(value, ast.Call) and _called(value) in MUTABLE_CALLS)
+
+
+def test_no_function_remembers(modules: tuple[Module, ...]) -> None:
+    """A cache on a function is state of the process: what is derived once belongs to the program."""
+    wrong = [
+        f"{module.place(node)}: {name}"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.Name, ast.Attribute))
+        if (name := node.id if isinstance(node, ast.Name) else node.attr) in CACHES
+        and isinstance(node.ctx, ast.Load)
+        and name in _imported_from_functools(module)
+    ]
+    _fail_for_each(wrong)
+
+
+def _imported_from_functools(module: Module) -> set[str]:
+    found = {
+        alias.name
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "functools"
+        for alias in node.names
+    }
+    uses_module = any(
+        isinstance(node, ast.Import) and any(alias.name == "functools" for alias in node.names)
+        for node in ast.walk(module.tree)
+    )
+    return found | (set(CACHES) if uses_module else set())
+
+
+def test_functions_fit_on_a_screen(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        f"{module.place(node)}: {node.name}() has {length} lines"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
+    ]
+    _fail_for_each(wrong)
+
+
+def test_dataclasses_have_slots_and_values_are_frozen(modules: tuple[Module, ...]) -> None:
+    """What collects or caches on purpose lives outside the rooms of values."""
+    wrong = [
+        f"{module.place(node)}: {node.name} lacks {flag}"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+        for decorator in node.decorator_list
+        if (text := ast.unparse(decorator)).startswith("dataclass")
+        for flag in ("slots=True", *(("frozen=True",) if module.room in FROZEN else ()))
+        if flag not in text
+    ]
+    _fail_for_each(wrong)
+
+
+def test_mistakes_of_users_are_no_assertions(modules: tuple[Module, ...]) -> None:
+    """AssertionError is for opgen's own bugs, and the front end reads what users wrote."""
+    wrong = [
+        module.place(node)
+        for module in modules
+        if module.room in {"frontend", "diagnostics", "selective_build"}
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Assert)
+        or (isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc))
+    ]
+    _fail_for_each(wrong)
+
+
+def test_names_say_something() -> None:
+    wrong = [str(path.relative_to(REPOSITORY)) for path in PACKAGE.rglob("util*.py")]
+    wrong += [
+        f"{module.place(node)}: {node.name}"
+        for module in _load()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith(("process_", "handle_"))
+    ]
+    _fail_for_each(wrong)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)}\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+def test_ruff_is_content() -> None:
+    _run("ruff", "check", "--no-cache", ".")
+
+
+def test_mypy_is_content() -> None:
+    _run("mypy")
