@@ -64,13 +64,17 @@ def load_autograd(
     derivatives: Source | Path,
     log: Diagnostics,
     selector: SelectiveBuilder | None = None,
+    *,
     selection_path: Path | None = None,
+    allow_unknown_operators: bool = False,
 ) -> AutogradProgram | None:
     """The program of a run; None, with the reasons logged, if anything in its inputs is wrong.
 
     The selector, or else what the selection file selects, says which operators get kernels.
     """
-    program = load_program(functions, tags, log, selection_path=selection_path)
+    program = load_program(
+        functions, tags, log, selection_path=selection_path, allow_unknown_operators=allow_unknown_operators
+    )
     if program is None:
         return None
     return derive_autograd(program, derivatives, log, selector or program.selector)
@@ -157,6 +161,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="write kernels for the operators that a selection file selects for training",
     )
     parser.add_argument(
+        "--allow-unknown-operators",
+        action="store_true",
+        help="only warn of selected operators that are not defined here",
+    )
+    parser.add_argument(
         "--disable-autograd", "--disable_autograd", action="store_true", help="write no kernels that record the graph"
     )
     parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
@@ -175,6 +184,7 @@ def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
         given.autograd / "derivatives.yaml",
         log,
         selection_path=given.op_selection_yaml_path,
+        allow_unknown_operators=given.allow_unknown_operators,
     )
     if program is None:
         return None

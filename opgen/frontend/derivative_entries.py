@@ -204,28 +204,33 @@ def _read_set(pairs: list[Pair], operator: Operator, log: Diagnostics) -> Deriva
     forward: list[Formula] = []
     non_differentiable: list[str] = []
     seen: dict[str, Named] = {}
-    for key, value in sorted(pairs, key=lambda pair: pair[0].text):
-        text = _read_formula(key, value, log)
-        is_constant = text is not None and text.text == NON_DIFFERENTIABLE
+    for key, value in pairs:
+        is_constant = isinstance(value, Scalar) and value.text == NON_DIFFERENTIABLE
         names = _read_names(key, operator, seen, is_constant, log)
-        if not names or text is None:
+        text = _read_formula(key, value, log) if names else None
+        if text is None:
             continue
-        var_names = tuple(named.text for named in names)
-        formula = Formula(key, names, var_names, text)
+        formula = Formula(key, names, tuple(named.text for named in names), text)
         if names[0].is_result:
             forward.append(formula)
         elif is_constant:
-            non_differentiable += var_names
+            non_differentiable += formula.var_names
         else:
             backward.append(formula)
     for formula in backward:
         log.extend(check_backward(formula, operator))
     log.extend(check_gradients(backward, operator))
+    # However a file orders them, torch computes gradients in the order of the arguments' names.
+    backward.sort(key=_key_text)
     derivatives = tuple(_derive(formula, operator) for formula in backward)
     differentiated = {name for derivative in derivatives for name in derivative.var_names}
     arguments = tuple(binding for binding in operator.bindings if binding.name in differentiated)
-    forwards = tuple(_derive_forwards(forward, backward, arguments, operator, log))
-    return DerivativeSet(derivatives, forwards, arguments, tuple(non_differentiable))
+    forwards = tuple(_derive_forwards(sorted(forward, key=_key_text), backward, arguments, operator, log))
+    return DerivativeSet(derivatives, forwards, arguments, tuple(sorted(non_differentiable)))
+
+
+def _key_text(formula: Formula) -> str:
+    return formula.key.text
 
 
 _NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
@@ -274,7 +279,8 @@ def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
     if isinstance(value, Scalar) and value.text:
         return value
     label = "' #' starts a comment in YAML: quote the formula" if _is_eaten(value) else "write a formula in C++"
-    log.error("missing-value", f"'{key.text}' has no formula, but {kind_of(value)}", key.span, label)
+    found = "" if isinstance(value, Scalar) else f", but {kind_of(value)}"
+    log.error("missing-value", f"'{key.text}' has no formula{found}", key.span, label)
     return None
 
 

@@ -203,7 +203,7 @@ def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterat
             first.setdefault(_way(word), formula)
             other = next((way for way in first if way != _way(word)), None)
             if other is not None:
-                yield _mixed_ways(formula, word, other)
+                yield _mixed_ways(formula, word, first[other], other)
                 return
             if word == "grad" and operator.is_stated and count > 1:
                 yield _ambiguous(formula, operator)
@@ -212,23 +212,18 @@ def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterat
 
 def _gradient_words(formula: Formula, operator: Operator) -> list[str]:
     """The words for gradients that a formula uses."""
-    words = identifiers(formula.value.text)
-    return [
-        word for word in ("grad", "grads", *operator.named_gradients) if word in words and not _is_own(word, operator)
-    ]
-
-
-def _is_own(word: str, operator: Operator) -> bool:
-    return word in operator.arguments
+    words = identifiers(formula.value.text).difference(operator.arguments)
+    return [word for word in ("grad", "grads", *operator.named_gradients) if word in words]
 
 
 def _way(word: str) -> str:
     return word if word in ("grad", "grads") else "grad_<name>"
 
 
-def _mixed_ways(formula: Formula, word: str, other: str) -> Diagnostic:
+def _mixed_ways(formula: Formula, word: str, before: Formula, other: str) -> Diagnostic:
     message = f"the formulas of one operator use '{other}' or '{_way(word)}', not both"
-    return Diagnostic("mixed-gradients", message, formula.span_of(word))
+    note = Note(f"'{other}' is used here", before.value.span)
+    return Diagnostic("mixed-gradients", message, formula.span_of(word), "", (note,))
 
 
 def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
