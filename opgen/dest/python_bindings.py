@@ -116,11 +116,11 @@ def _check_options(function: NativeFunction, log: Diagnostics) -> None:
     makes = makes_tensor(function.func, function.category_override)
     if makes and not has_tensor_options(function):
         message = f"'{function.func.name}' makes a tensor, but its schema has no tensor options"
-        label = "add 'ScalarType? dtype=None, Layout? layout=None, …', or write 'category_override: dummy'"
+        label = "add dtype, layout, device and pin_memory, or write 'category_override: dummy'"
         log.error("python-options", message, function.loc, label)
     elif has_tensor_options(function) and not makes:
         message = f"'{function.func.name}' has tensor options, but takes tensors to make its result of"
-        label = "write 'category_override: factory', or call it 'new_…' or '…_like'"
+        label = "write 'category_override: factory'"
         log.error("python-options", message, function.loc, label)
 
 

@@ -246,13 +246,32 @@ def test_all_functions_that_cannot_be_bound(templates: TemplateSet) -> None:
 - func: ramp(int n) -> Tensor
   dispatch:
     CompositeExplicitAutograd: ramp
-- func: like(Tensor a, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+- func: like(Tensor a, *, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory) -> Tensor
   dispatch:
     CompositeExplicitAutograd: like
 - func: f(Tensor self, int x) -> Tensor
 - func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
 """)
-    assert_expected_inline(_told(emit_python_functions, program, templates), """""")
+    assert_expected_inline(
+        _told(emit_python_functions, program, templates),
+        """\
+ops.yaml:2:9: error: 'words' can't be bound to Python: type 'str[]' can't be given from Python [python-type]
+    2 | - func: words(Tensor self, str[] words) -> Tensor
+      |         ^^^^^
+ops.yaml:3:9: error: 'ramp' makes a tensor, but its schema has no tensor options [python-options]
+    3 | - func: ramp(int n) -> Tensor
+      |         ^^^^ add dtype, layout, device and pin_memory, or write 'category_override: dummy'
+ops.yaml:6:9: error: 'like' has tensor options, but takes tensors to make its result of [python-options]
+    6 | - func: like(Tensor a, *, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory) -> Tensor
+      |         ^^^^ write 'category_override: factory'
+ops.yaml:10:9: error: 'f.out' has no functional form with its signature in Python, f(Tensor input, double x) [python-overloads]
+   10 | - func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
+      |         ^^^^^
+ops.yaml:9:9: note: beside 'f'
+    9 | - func: f(Tensor self, int x) -> Tensor
+      |         ^
+""",
+    )
 
 
 def test_arguments_that_a_call_must_give() -> None:
