@@ -43,6 +43,7 @@ class _Required(Enum):
 
 _REQUIRED: Final = _Required.REQUIRED
 
+
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T_co]):
     """One key that a mapping may have."""
