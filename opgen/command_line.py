@@ -34,6 +34,8 @@ GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """What `--generate` chooses from."""
 
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
+STAMP_FLAG: Final = "--stamp"
+DEPFILE_FLAG: Final = "--depfile"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
 STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
@@ -61,6 +63,14 @@ class Request:
     """Whether the build is for XPU, and so has a list of XPU sources."""
     quiet: bool
     verbose: bool
+    jobs: int = 0
+    """How many processes to use; 0 for as many as can run at once."""
+    depfile: Path | None = None
+    """Where to say what was read."""
+    stamp: Path | None = None
+    """The file whose time says when all was last found in order."""
+    install_list: Path | None = None
+    """Where to list the headers that users of the library need."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -70,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_backends(parser)
     _add_selection(parser)
     _add_outputs(parser)
+    _add_build(parser)
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
     talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change, and show every warning")
@@ -213,12 +224,40 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_build(parser: argparse.ArgumentParser) -> None:
+    build = parser.add_argument_group("build systems")
+    build.add_argument(
+        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one for each core"
+    )
+    build.add_argument(
+        STAMP_FLAG, type=Path, metavar="FILE", help="touch FILE at the end of each run that succeeds, changes or not"
+    )
+    build.add_argument(
+        DEPFILE_FLAG,
+        type=Path,
+        metavar="FILE",
+        help=f"say in FILE, as Make does, what the file of {STAMP_FLAG} depends on: all that was read",
+    )
+    build.add_argument(
+        "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
+    )
+
+
+def _job_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
+    return int(text)
+
+
 def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
     """What the command line asks for; wrong values are logged, wrong flags end the process."""
     given = build_parser().parse_args(argv)
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
     ignored = _ignored_keys(mps, xpu, given.mtia)
     _check_shim_flags(given, log)
+    if given.depfile is not None and given.stamp is None:
+        label = "what was read is said of the file that a build waits for"
+        log.error("flag-without-effect", f"{DEPFILE_FLAG} needs {STAMP_FLAG}", label=label)
     options = Options(
         install_dir=given.install_dir,
         aoti_install_dir=given.aoti_install_dir,
@@ -247,6 +286,10 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         has_xpu=xpu,
         quiet=given.quiet,
         verbose=given.verbose,
+        jobs=given.jobs,
+        depfile=given.depfile,
+        stamp=given.stamp,
+        install_list=given.install_list,
     )
 
 

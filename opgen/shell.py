@@ -9,20 +9,18 @@ inputs are wrong.
 from __future__ import annotations
 
 import argparse
-import gc
-import io
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.entry import run_as_program as run_as_program
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import format_report
-from opgen.output.writer import WriteReport
+from opgen.output.report import WriteReport
 
 INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""
@@ -68,20 +66,3 @@ def run_command(parser: argparse.ArgumentParser, run: Run, argv: Sequence[str] |
     elapsed = time.monotonic() - started
     sys.stdout.write(format_report(report, elapsed, quiet=given.quiet, verbose=given.verbose))
     return 0
-
-
-def run_as_program(main: Callable[[], int]) -> NoReturn:
-    """Runs a command as a program of its own."""
-    # A run makes no cycles worth collecting and ends soon: the collector would only take time.
-    gc.disable()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a path may hold what the terminal can't show
-    try:
-        code = main()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the report has gone.  The files are written; Python must not complain at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code)

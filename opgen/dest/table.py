@@ -41,33 +41,35 @@ class Emitter:
     emit: Emit
     wanted: Callable[[Options], bool] = lambda options: True
     """Whether the run's other flags ask for it."""
+    cost: int = 1
+    """About how long it takes, in hundredths of a whole run; those that take longest are best begun first."""
 
 
 EMITTERS: Final[tuple[Emitter, ...]] = (
-    Emitter("operators", "headers", emit_operator_headers),
-    Emitter("functions", "headers", emit_function_headers),
+    Emitter("operators", "headers", emit_operator_headers, cost=6),
+    Emitter("functions", "headers", emit_function_headers, cost=14),
     Emitter("Tensor", "headers", emit_tensor_headers),
     Emitter("core lists", "headers", emit_core_headers),
-    Emitter("kernel declarations", "headers", emit_native_headers),
+    Emitter("kernel declarations", "headers", emit_native_headers, cost=7),
     Emitter("meta declarations", "headers", emit_meta_headers),
-    Emitter("backend functions", "headers", emit_dispatch_headers),
+    Emitter("backend functions", "headers", emit_dispatch_headers, cost=8),
     Emitter("registration declarations", "headers", emit_registration_declarations),
-    Emitter("vmap", "headers", emit_vmap_plumbing),
-    Emitter("operators", "sources", emit_operator_sources),
+    Emitter("vmap", "headers", emit_vmap_plumbing, cost=3),
+    Emitter("operators", "sources", emit_operator_sources, cost=5),
     Emitter("functions", "sources", emit_function_sources),
     Emitter("Tensor", "sources", emit_tensor_sources),
     Emitter("core lists", "sources", emit_core_sources),
-    Emitter("registrations", "sources", emit_register_dispatch_key),
+    Emitter("registrations", "sources", emit_register_dispatch_key, cost=28),
     Emitter("ufuncs", "sources", emit_ufunc_sources),
     Emitter("schemas", "sources", emit_register_schema),
     Emitter("backend selection", "sources", emit_backend_select),
-    Emitter("functionalization", "sources", emit_functionalization),
+    Emitter("functionalization", "sources", emit_functionalization, cost=9),
     Emitter("view inverses", "sources", emit_functional_inverses),
     Emitter("view replay", "sources", emit_view_meta_classes),
     Emitter("view copies", "sources", emit_view_copy_kernels),
     Emitter("shims", "sources", emit_shim_sources, wanted=lambda options: options.aoti_install_dir is not None),
     Emitter("shim headers", "sources", emit_shim_headers, wanted=lambda options: options.writes_shim_headers),
-    Emitter("declarations", "declarations_yaml", emit_declarations_yaml),
+    Emitter("declarations", "declarations_yaml", emit_declarations_yaml, cost=12),
 )
 
 

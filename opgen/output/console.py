@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from opgen.output.writer import WriteReport
+from opgen.output.report import WriteReport
 
 PATIENCE: Final = 1.0
 """Seconds that a run may take before it shows a bar."""
@@ -39,7 +39,8 @@ class Stream(Protocol):
 def format_summary(report: WriteReport, seconds: float) -> str:
     """The one line about a run: `7,150 files, 12 changed, 1.9 s`."""
     changed = f"{len(report.changed):,} would change" if report.dry_run else f"{len(report.changed):,} changed"
-    return f"{count(report.total, 'file')}, {changed}, {format_seconds(seconds)}"
+    removed = f", {len(report.removed):,} {'would be ' if report.dry_run else ''}removed" if report.removed else ""
+    return f"{count(report.total, 'file')}, {changed}{removed}, {format_seconds(seconds)}"
 
 
 def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, verbose: bool = False) -> str:
@@ -48,6 +49,8 @@ def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, v
         return ""
     verb = "would write" if report.dry_run else "wrote"
     names = [f"{verb} {path}" for path in report.changed] if verbose else []
+    if verbose:
+        names += [f"{'would remove' if report.dry_run else 'removed'} {path}" for path in report.removed]
     return "\n".join([*names, format_summary(report, seconds)]) + "\n"
 
 

@@ -104,6 +104,11 @@ class TemplateSet:
             template = self._compiled[name] = CodeTemplate.from_file(self._find(name))
         return template
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that were read."""
+        return tuple(template.filename for template in self._compiled.values())
+
     def render(self, name: str, env: Mapping[str, object] = _EMPTY) -> str:
         """The text of template `name`, which may also use `$generated_comment`."""
         if "generated_comment" not in env:

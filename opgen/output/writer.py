@@ -4,192 +4,334 @@
     →  WriteReport(total=1, changed=("out/ops/add.h",))
 
 A file is written only if its bytes changed, so that a build does not compile again what is the same
-as before.  All paths are checked before the first byte is written: none may leave its root folder.
-Then all changed files are written beside their targets, under temporary names; only when the last
-one is whole do they take their places, each in one step.  So a full disk or an interrupt leaves
-the old files as they were.
+as before.  No path may leave its root folder.  All changed files are first written to a folder for
+waiting, `.opgen-….tmp` in their root; only when the last one is whole do they take their places,
+each in one step.  So a full disk or an interrupt leaves the old files as they were, and what a run
+left that was killed is one folder, which the next run removes.
 
-Files that a former run left behind are not this module's business.
+Several processes may write to one `Target`: each `put`s its files, and the process that made
+the target commits them all.  Two runs with the same folders wait for each other.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from types import MappingProxyType, TracebackType
+from typing import Final, NamedTuple
 
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.files import OutputFile
+from opgen.output.folder_lock import lock_folder
+from opgen.output.manifest import FileState, digest
+from opgen.output.report import WriteReport
+
+__all__ = ["Placed", "Target", "WriteReport", "write_files"]
+
+_WAITING_PREFIX: Final = ".opgen-"
+_WAITING_SUFFIX: Final = ".tmp"
+_NOTHING_KNOWN: Final[Mapping[str, FileState]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class WriteReport:
-    """What a run wrote or, if it was a dry one, would have written."""
-
-    total: int
-    """Number of files, changed or not."""
-    changed: tuple[str, ...]
-    """Paths of the files that were new or had other bytes, sorted."""
-    dry_run: bool = False
-    """Whether nothing was touched."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A file and the place it goes to."""
+class Placed(NamedTuple):
+    """A file that has its place, or waits for it."""
 
     path: str
     """The root folder, as the user named it, and the file's path."""
     root: str
-    """The root folder."""
-    text: str
-
-
-@dataclass(slots=True)
-class _Staging:
-    """Files that were written under temporary names and wait to take their places."""
-
-    token: str = field(default_factory=lambda: secrets.token_hex(4))
-    """Part of every temporary name, so that two runs at once don't meet."""
-    waiting: list[tuple[str, str]] = field(default_factory=list)
-    """Temporary path and target path of each file."""
-
-    def add(self, target: _Target) -> None:
-        """Writes `target` under its temporary name."""
-        temporary = _temporary_path(target.path, self.token)
-        self.waiting.append((temporary, target.path))
-        try:
-            with open(temporary, "xb") as file:
-                file.write(_encoded(target))
-            _keep_mode(target.path, temporary)
-        except OSError as error:
-            raise _explained("write", target.path, error) from None
-
-    def commit(self) -> None:
-        """Moves all files to their places."""
-        while self.waiting:
-            temporary, path = self.waiting[-1]
-            try:
-                os.replace(temporary, path)
-            except OSError as error:
-                raise _explained("write", path, error) from None
-            self.waiting.pop()
-
-    def discard(self) -> None:
-        """Removes what did not get to its place."""
-        for temporary, _ in self.waiting:
-            with suppress(OSError):
-                os.unlink(temporary)
+    """Name of the root."""
+    name: str
+    """The path below the root."""
+    group: str | None
+    digest: str
+    waiting: str | None
+    """Where its new bytes wait; None if there is nothing to wait for."""
+    changed: bool
 
 
 def write_files(
-    files: Iterable[OutputFile], roots: Mapping[str, str | os.PathLike[str]], *, dry_run: bool = False
+    files: Iterable[OutputFile],
+    roots: Mapping[str, str | os.PathLike[str]],
+    *,
+    dry_run: bool = False,
+    beside: Target | None = None,
 ) -> WriteReport:
     """Writes `files` below the folders that `roots` names; says what changed.
 
-    All files are gathered before anything is touched.  A dry run only compares.
+    All files are gathered and their paths checked before anything is touched.  A dry run only compares.
+    The folders may be among those that the caller has locked for the target `beside`.
     """
-    targets = _targets(files, {name: os.fspath(folder) for name, folder in roots.items()})
-    _check_folders(targets)
-    changed = [target for target in targets if _differs(target)]
-    if not dry_run:
-        _write(changed)
-    return WriteReport(len(targets), tuple(sorted(target.path for target in changed)), dry_run)
+    gathered = tuple(files)
+    target = Target(roots, dry_run=dry_run, beside=beside)
+    for file in gathered:
+        target.check(file)
+    with target:
+        return target.commit(target.put(gathered))
 
 
-def _targets(files: Iterable[OutputFile], roots: Mapping[str, str]) -> list[_Target]:
-    """The places of `files`, one for each path."""
-    # Two roots may name the same folder, or one inside the other, in different words.
-    absolute = {name: os.path.abspath(root) for name, root in roots.items()}
-    targets: dict[str, _Target] = {}
-    for file in files:
-        _check_path(file)
-        place = f"{absolute[file.root]}/{file.path}"
-        target = _Target(os.path.join(roots[file.root], file.path), roots[file.root], file.text)
-        if targets.setdefault(place, target).text != file.text:
-            raise AssertionError(f"two different texts for {place}")
-    return list(targets.values())
+class Target:
+    """The folders that a run writes to, locked while it does."""
 
+    def __init__(
+        self,
+        roots: Mapping[str, str | os.PathLike[str]],
+        *,
+        dry_run: bool = False,
+        beside: Target | None = None,
+    ) -> None:
+        """What the target `beside` has locked is not locked again."""
+        self.known: Mapping[str, FileState] = _NOTHING_KNOWN
+        """Files that need not be read if they still are as a former run left them."""
+        self._roots = {name: os.fspath(folder) for name, folder in roots.items()}
+        self._dry_run = dry_run
+        self._locked: set[str] = set() if beside is None else set(beside._locked)
+        self._token = secrets.token_hex(4)
+        self._checked: set[tuple[str, str]] = set()
+        self._made: list[str] = []
+        self._locks = ExitStack()
 
-def _check_path(file: OutputFile) -> None:
-    parts = file.path.split("/")
-    if any(part in ("", ".", "..") for part in parts) or "\\" in file.path or "\0" in file.path:
-        message = f"output path {file.path!r} is no plain path below the folder '{file.root}'"
-        raise UserError(Diagnostic("output-outside-root", message))
+    def __enter__(self) -> Target:
+        if not self._dry_run:
+            try:
+                self._open()
+            except BaseException:
+                self.__exit__(None, None, None)
+                raise
+        return self
 
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._dry_run:
+            for root in set(self._roots.values()):
+                shutil.rmtree(self._waiting_room(root), ignore_errors=True)
+            for folder in reversed(self._made):
+                with suppress(OSError):
+                    os.rmdir(folder)  # only if nothing came into it
+        self._locks.close()
 
-def _check_folders(targets: Iterable[_Target]) -> None:
-    """Refuses folders that a link puts outside their root."""
-    for folder, root in dict.fromkeys((os.path.dirname(target.path), target.root) for target in targets):
-        # Also follows links in the front part of a path whose end doesn't exist yet.
-        real_root, real = os.path.realpath(root), os.path.realpath(folder)
-        if os.path.commonpath((real_root, real)) != real_root:
-            message = f"'{folder}' is a link that leads outside '{root or os.curdir}'"
-            raise UserError(Diagnostic("output-outside-root", message, label=f"it leads to '{real}'"))
+    def _open(self) -> None:
+        for root in sorted(set(self._roots.values()), key=os.path.realpath):
+            self._make_folder(root or os.curdir)
+            real = os.path.realpath(root)
+            if real not in self._locked and self._locks.enter_context(lock_folder(root or os.curdir)):
+                _remove_leftovers(root or os.curdir)
+            self._locked.add(real)
 
+    def _make_folder(self, folder: str) -> None:
+        """Makes the folder and those above it, and remembers which of them weren't there."""
+        missing: list[str] = []
+        while folder and not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        for path in reversed(missing):
+            try:
+                os.mkdir(path)
+            except (FileExistsError, NotADirectoryError):
+                if not os.path.isdir(path):  # else another run has just made it
+                    raise _in_the_way(f"make the folder '{path}'", path) from None
+            except OSError as error:
+                raise _explained("make the folder", path, error) from None
+            else:
+                self._made.append(path)
 
-def _differs(target: _Target) -> bool:
-    """Whether the file on disk is missing or has other bytes."""
-    try:
-        status = os.stat(target.path)
-        data = _encoded(target)
+    def _waiting_room(self, root: str) -> str:
+        return os.path.join(root, f"{_WAITING_PREFIX}{self._token}{_WAITING_SUFFIX}")
+
+    def check(self, file: OutputFile) -> None:
+        """Refuses a path that isn't plain, or that a link puts outside its root."""
+        root, path = self._roots[file.root], file.path
+        folder = path.rpartition("/")[0]
+        parts = path.split("/")
+        if "" in parts or "." in parts or ".." in parts or "\\" in path or "\0" in path:
+            message = f"output path {path!r} is no plain path below the folder '{file.root}'"
+            raise UserError(Diagnostic("output-outside-root", message))
+        if (file.root, folder) not in self._checked:
+            _check_folder(os.path.join(root, folder) if folder else root, root)
+            self._checked.add((file.root, folder))
+
+    def put(self, files: Iterable[OutputFile], share: int = 0) -> list[Placed]:
+        """Compares the files with those on the disk, and writes the bytes of those that differ to the waiting room.
+
+        Each of the processes that put files has a number, its `share`.
+        """
+        placed: list[Placed] = []
+        waits: set[str] = set()
+        for file in files:
+            self.check(file)
+            root = self._roots[file.root]
+            path = os.path.join(root, file.path)
+            data = _encoded(path, file.text)
+            name = digest(data)
+            changed = self._differs(path, data, name)
+            waiting = None
+            if changed and not self._dry_run:
+                room = self._waiting_room(root)
+                waiting = os.path.join(room, f"{share}-{len(placed)}")
+                if room not in waits:
+                    _enter(room, path)
+                waits.add(room)
+                _write(waiting, path, data)
+            placed.append(Placed(path, file.root, file.path, file.group, name, waiting, changed))
+        return placed
+
+    def _differs(self, path: str, data: bytes, name: str) -> bool:
+        """Whether the file on disk is missing or has other bytes."""
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            return True
+        except NotADirectoryError:
+            raise _in_the_way(f"write '{path}'", os.path.dirname(path)) from None
+        except OSError as error:
+            raise _explained("read", path, error) from None
         if stat.S_ISDIR(status.st_mode):
-            raise UserError(Diagnostic("output-not-written", f"can't write '{target.path}': it is a folder"))
+            raise UserError(Diagnostic("output-not-written", f"can't write '{path}': it is a folder"))
         if status.st_size != len(data):
             return True
-        with open(target.path, "rb", buffering=0) as file:
-            return file.read() != data
-    except FileNotFoundError:
-        return True
-    except NotADirectoryError:
-        message = f"can't write '{target.path}': '{_file_in_the_way(target.path)}' is a file, not a folder"
-        raise UserError(Diagnostic("output-not-written", message)) from None
-    except OSError as error:
-        raise _explained("read", target.path, error) from None
-
-
-def _file_in_the_way(path: str) -> str:
-    """The part of `path` that should be a folder and is something else."""
-    parent = os.path.dirname(path)
-    return parent if os.path.lexists(parent) or not parent else _file_in_the_way(parent)
-
-
-def _write(targets: list[_Target]) -> None:
-    for folder in dict.fromkeys(os.path.dirname(target.path) for target in targets):
+        known = self.known.get(path)
+        if known is not None and (known.mtime, known.ctime) == (status.st_mtime_ns, status.st_ctime_ns):
+            return known.digest != name
         try:
-            os.makedirs(folder or os.curdir, exist_ok=True)
+            with open(path, "rb", buffering=0) as file:
+                return file.read() != data
         except OSError as error:
-            raise _explained("make the folder", folder, error) from None
-    staging = _Staging()
+            raise _explained("read", path, error) from None
+
+    def commit(self, placed: Sequence[Placed], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
+        """Moves what waits to its place, and removes files of a former run that are `gone` from this one.
+
+        A file is removed only if it still is as that run wrote it.
+        """
+        one_each = self._one_for_each_place(placed)
+        removed = [path for path, state in gone.items() if self._is_ours(path, state)]
+        if not self._dry_run:
+            for folder in dict.fromkeys(os.path.dirname(file.path) for file in one_each if file.waiting):
+                self._make_folder(folder)
+            for file in one_each:
+                if file.waiting is not None:
+                    _move(file.waiting, file.path)
+            self._remove(removed)
+        changed = sorted(file.path for file in one_each if file.changed)
+        return WriteReport(len(one_each), tuple(changed), self._dry_run, tuple(sorted(removed)))
+
+    def replace(self, root: str, name: str, text: str) -> None:
+        """Writes one file at once."""
+        self.commit(self.put([OutputFile(name, text, root)], share=-1))
+
+    def _one_for_each_place(self, placed: Sequence[Placed]) -> list[Placed]:
+        # Two roots may name the same folder, or one inside the other, in different words.
+        absolute = {name: os.path.abspath(root) for name, root in self._roots.items()}
+        found: dict[str, Placed] = {}
+        for file in placed:
+            first = found.setdefault(f"{absolute[file.root]}/{file.name}", file)
+            if first.digest != file.digest:
+                raise AssertionError(f"two different texts for {file.path}")
+        return list(found.values())
+
+    def _is_ours(self, path: str, state: FileState) -> bool:
+        """Whether a file is below a root and as a former run wrote it."""
+        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        roots = [os.path.realpath(root) for root in self._roots.values()]
+        if not any(real.startswith(f"{root}{os.sep}") for root in roots) or os.path.islink(path):
+            return False
+        try:
+            with open(path, "rb", buffering=0) as file:
+                return digest(file.read()) == state.digest
+        except (OSError, ValueError):
+            return False
+
+    def _remove(self, paths: Sequence[str]) -> None:
+        """Removes files, and folders below the roots that have nothing left in them."""
+        for path in paths:
+            try:
+                os.unlink(path)
+            except OSError as error:
+                raise _explained("remove", path, error) from None
+        for folder in sorted({os.path.dirname(path) for path in paths} - set(self._roots.values()), reverse=True):
+            with suppress(OSError):
+                os.rmdir(folder)
+
+
+def _check_folder(folder: str, root: str) -> None:
+    # Also follows links in the front part of a path whose end doesn't exist yet.
+    real_root, real = os.path.realpath(root), os.path.realpath(folder)
+    if os.path.commonpath((real_root, real)) != real_root:
+        message = f"'{folder}' is a link that leads outside '{root or os.curdir}'"
+        raise UserError(Diagnostic("output-outside-root", message, label=f"it leads to '{real}'"))
+
+
+def _remove_leftovers(root: str) -> None:
+    """Removes the waiting rooms of runs that were killed: no other run is in this folder now."""
     try:
-        for target in targets:
-            staging.add(target)
-        staging.commit()
-    finally:
-        staging.discard()
+        names = os.listdir(root)
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(_WAITING_PREFIX) and name.endswith(_WAITING_SUFFIX):
+            shutil.rmtree(os.path.join(root, name), ignore_errors=True)
 
 
-def _temporary_path(path: str, token: str) -> str:
-    # In the target's own folder: only within one file system can a file be moved in one step.
-    return f"{path}.{token}.tmp"
-
-
-def _keep_mode(path: str, temporary: str) -> None:
-    """Gives the new file the permissions of the one whose place it takes, if there is one."""
-    with suppress(FileNotFoundError):
-        os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode) & 0o777)
-
-
-def _encoded(target: _Target) -> bytes:
+def _enter(room: str, path: str) -> None:
+    """Makes the waiting room for the file `path`, if no process has yet."""
     try:
-        return target.text.encode()
+        os.makedirs(room, exist_ok=True)
+    except OSError as error:
+        raise _explained("write", path, error) from None
+
+
+def _write(waiting: str, path: str, data: bytes) -> None:
+    """Writes the new bytes of the file `path` to where they wait, with the permissions that it has."""
+    try:
+        handle = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+        finally:
+            os.close(handle)
+        with suppress(FileNotFoundError):
+            mode = stat.S_IMODE(os.stat(path).st_mode) & 0o777
+            if mode != stat.S_IMODE(os.stat(waiting).st_mode):
+                os.chmod(waiting, mode)
+    except OSError as error:
+        raise _explained("write", path, error) from None
+
+
+def _move(waiting: str, path: str) -> None:
+    try:
+        try:
+            os.replace(waiting, path)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            # A folder below the root is on another disk: only within one can a file be moved in one step.
+            beside = os.path.join(os.path.dirname(path), os.path.basename(os.path.dirname(waiting)))
+            shutil.copy2(waiting, beside)
+            os.replace(beside, path)
+    except OSError as error:
+        raise _explained("write", path, error) from None
+
+
+def _encoded(path: str, text: str) -> bytes:
+    try:
+        return text.encode()
     except UnicodeEncodeError as error:
-        character = f"U+{ord(target.text[error.start]):04X}"
-        message = f"can't write '{target.path}': it has the character {character}, which UTF-8 can't hold"
+        character = f"U+{ord(text[error.start]):04X}"
+        message = f"can't write '{path}': it has the character {character}, which UTF-8 can't hold"
         raise UserError(Diagnostic("output-not-encodable", message)) from None
+
+
+def _in_the_way(action: str, path: str) -> UserError:
+    """The mistake that part of `path` should be a folder and is something else."""
+    while path and not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return UserError(Diagnostic("output-not-written", f"can't {action}: '{path}' is a file, not a folder"))
 
 
 def _explained(verb: str, path: str, error: OSError) -> UserError:

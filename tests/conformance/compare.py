@@ -23,6 +23,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from opgen.output.manifest import NAME as MANIFEST
 from tests.conformance.tokens import Difference, compare_texts
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def files_below(root: Path, only: Sequence[str] = ()) -> frozenset[str]:
     A pattern is matched against the whole relative name and against the last part alone.
     """
     names = (Path(folder, name).relative_to(root).as_posix() for folder, _, files in os.walk(root) for name in files)
-    return frozenset(name for name in names if not only or _matches(name, only))
+    wanted = (name for name in names if not only or _matches(name, only))
+    return frozenset(name for name in wanted if name.rpartition("/")[2] != MANIFEST)
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from opgen.output.manifest import NAME as MANIFEST
 from tests.conformance.flagsets import DATA, DEFINITIONS
 
 if TYPE_CHECKING:
@@ -122,5 +123,5 @@ def _key(flagset: FlagSet) -> str:
 
 
 def files_and_folders(root: Path) -> list[str]:
-    """Everything below a folder, sorted; nothing when it isn't there."""
-    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*"))
+    """Everything below a folder but opgen's own manifest, sorted; nothing when it isn't there."""
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.name != MANIFEST)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from opgen.output.manifest import NAME as MANIFEST
 from tests.conformance.flagsets import FLAGSETS, FlagSet
 from tests.conformance.runs import run_command
 
@@ -30,8 +31,13 @@ def _generate(
         pytest.fail(f"exit code {run.code}\n{run.out}\n{run.err}", pytrace=False)
 
 
+def files_of(root: Path) -> list[Path]:
+    """All files below a folder but opgen's manifest, which says when and where it was written."""
+    return [path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST]
+
+
 def _contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files_of(root)}
 
 
 def test_same_bytes_in_other_surroundings(generator: str, torch_source: Path, tmp_path: Path) -> None:
@@ -60,9 +66,9 @@ def test_a_second_run_touches_nothing(generator: str, torch_source: Path, tmp_pa
     arguments = FLAGSETS["perop"].arguments
     out = tmp_path / "out"
     _generate(generator, torch_source, arguments, out, tmp_path / "cwd", PLAIN)
-    before = {path: path.stat() for path in out.rglob("*") if path.is_file()}
+    before = {path: path.stat() for path in files_of(out)}
     _generate(generator, torch_source, arguments, out, tmp_path / "cwd", STRANGE)
-    after = {path: path.stat() for path in out.rglob("*") if path.is_file()}
+    after = {path: path.stat() for path in files_of(out)}
     assert sorted(before) == sorted(after)
     touched = [
         path.name

@@ -29,6 +29,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from opgen import gen
+from opgen.output.manifest import NAME as MANIFEST
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
@@ -113,8 +114,8 @@ def rewrite_case(name: str, work: Path) -> list[str]:
 
 
 def read_tree(folder: Path) -> Tree:
-    """Everything below `folder`."""
-    found = sorted(folder.rglob("*"))
+    """Everything below `folder` but opgen's manifest, which says when and where it was written."""
+    found = sorted(path for path in folder.rglob("*") if path.name != MANIFEST)
     return {path.relative_to(folder).as_posix(): None if path.is_dir() else path.read_bytes() for path in found}
 
 

@@ -1,0 +1,176 @@
+"""What a run read and wrote → `.opgen-manifest.json`, by which the next run sees that there is nothing to do.
+
+There is a record for each set of flags.  It has every file that was read (definitions, templates,
+opgen's own code) and every file that was written, each with a digest of its bytes.  Whether a file is as it was
+is decided by its bytes; its size and times only save looking at them, and only if it was not changed
+about when the record was made, when one tick of the clock could hide a change.
+
+    find_current(["-s", "ATen", "-d", "out"])   →   the record, or None if anything is not as it says
+
+A manifest that can't be read, is damaged or is about other flags counts as none at all.  This module
+imports next to nothing: it is all that a run without changes needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+NAME: Final = ".opgen-manifest.json"
+"""Its name, in the install directory."""
+DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
+
+_INSTALL_FLAGS: Final = ("-d", "--install-dir", "--install_dir")
+_FORMAT: Final = 1
+_MAX_RECORDS: Final = 16
+_TICK_NS: Final = 20_000_000
+"""Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
+
+
+class FileState(NamedTuple):
+    """A file as it was."""
+
+    digest: str
+    """Of its bytes; empty if there was no file."""
+    size: int = 0
+    mtime: int = 0
+    """In nanoseconds; 0 if times say nothing about this file."""
+    ctime: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run: what it was asked, what it read, what it wrote."""
+
+    arguments: tuple[str, ...]
+    """The command line."""
+    folder: str
+    """The working directory, which paths are relative to."""
+    options: str
+    """What the command line means: the same for the same flags in other words."""
+    inputs: Mapping[str, FileState]
+    outputs: Mapping[str, FileState]
+    total: int = 0
+    """How many files the run reported."""
+    quiet: bool = False
+    said: str = ""
+    """What the run had to remark, to be said again."""
+    stamp: str = ""
+    """The file to touch at the end of each run, if any."""
+    python: str = sys.version
+
+
+def digest(data: bytes) -> str:
+    """A short name for these bytes that no others have."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def file_state(path: str, known_digest: str | None = None) -> FileState:
+    """The file as it is; its bytes are not read if their digest is known."""
+    try:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return FileState("")
+        content = _digest_of(path) if known_digest is None else known_digest
+    except OSError:
+        return FileState("")
+    if found.st_ctime_ns > time.time_ns() - _TICK_NS:
+        return FileState(content, found.st_size)
+    return FileState(content, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def is_unchanged(path: str, state: FileState) -> bool:
+    """Whether the file is as it was."""
+    try:
+        found = os.stat(path)
+        if found.st_mtime_ns == state.mtime and found.st_ctime_ns == state.ctime and found.st_size == state.size:
+            return True
+        return stat.S_ISREG(found.st_mode) and found.st_size == state.size and _digest_of(path) == state.digest
+    except OSError:
+        return not state.digest
+    except ValueError:
+        return False  # such a path was never written by us
+
+
+def _digest_of(path: str) -> str:
+    with open(path, "rb", buffering=0) as file:
+        return digest(file.read())
+
+
+def find_current(arguments: Sequence[str]) -> Record | None:
+    """The record of a run with this command line that would do nothing now; None if there is none."""
+    records = load_records(install_dir(arguments))
+    wanted, here = tuple(arguments), os.getcwd()
+    for record in records:
+        if record.arguments == wanted and record.folder == here and record.python == sys.version:
+            return record if _is_current(record) else None
+    return None
+
+
+def _is_current(record: Record) -> bool:
+    return all(is_unchanged(path, state) for path, state in record.inputs.items()) and all(
+        is_unchanged(path, state) for path, state in record.outputs.items()
+    )
+
+
+def install_dir(arguments: Sequence[str]) -> str:
+    """The folder that the command line names, as far as can be told without knowing all flags.
+
+    A wrong guess does no harm: a record is of one command line.
+    """
+    found, is_next = DEFAULT_INSTALL_DIR, False
+    for word in arguments:
+        flag, equals, value = word.partition("=")
+        if is_next:
+            found = word
+        elif equals and flag in _INSTALL_FLAGS:
+            found = value
+        elif word.startswith("-d") and not word.startswith("--") and word != "-d":
+            found = word[2:]
+        is_next = not is_next and word in _INSTALL_FLAGS
+    return found
+
+
+# --------------------------------------------------------------------------- the file
+
+
+def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
+    """The records of the folder's manifest; none if it has no sound one."""
+    try:
+        with open(os.path.join(folder, NAME), "rb") as file:
+            head, _, body = file.read().partition(b"\n")
+        header = json.loads(head)
+        if header != {"opgen manifest": _FORMAT, "digest": digest(body)}:
+            return ()
+        return tuple(_read_record(each) for each in json.loads(body))
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return ()
+
+
+def render_manifest(records: Iterable[Record]) -> str:
+    """The manifest's text."""
+    body = json.dumps([_write_record(record) for record in records], separators=(",", ":"))
+    header = json.dumps({"opgen manifest": _FORMAT, "digest": digest(body.encode())})
+    return f"{header}\n{body}"
+
+
+def with_record(records: Sequence[Record], new: Record) -> list[Record]:
+    """`records` with `new` first, in the place of the one for the same flags."""
+    others = [record for record in records if (record.options, record.folder) != (new.options, new.folder)]
+    return [new, *others][:_MAX_RECORDS]
+
+
+def _write_record(record: Record) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in Record.__slots__}
+
+
+def _read_record(fields: Mapping[str, Any]) -> Record:
+    states = {name: {path: FileState(*state) for path, state in fields[name].items()} for name in ("inputs", "outputs")}
+    return Record(**{**fields, **states, "arguments": tuple(fields["arguments"])})

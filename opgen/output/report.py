@@ -1,0 +1,19 @@
+"""What a run did to the disk, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What a run wrote or, if it was a dry one, would have written."""
+
+    total: int
+    """Number of files, changed or not."""
+    changed: tuple[str, ...]
+    """Paths of the files that were new or had other bytes, sorted."""
+    dry_run: bool = False
+    """Whether nothing was touched."""
+    removed: tuple[str, ...] = ()
+    """Paths of the files of a former run that this one has no more, sorted."""

@@ -1,0 +1,121 @@
+"""Keeps account of a run: what it reads and writes, what a former run with the same flags wrote.
+
+    record = RunRecord(arguments, flags)
+    record.load(install_dir)             →  record.known, record.gone(…)
+    record.announcement(placed)          →  the manifest before files take their places
+    record.manifest(inputs, placed, …)   →  the manifest after that
+
+The manifest itself is `opgen.output.manifest`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
+from opgen.output.writer import Placed
+
+_TICK_NS: Final = 20_000_000
+_UNCERTAIN: Final = FileState("changed during the run")
+"""Of an input whose bytes may not be those that were read: no file is as this says."""
+
+
+class RunRecord:
+    """The account of one run."""
+
+    def __init__(self, arguments: Sequence[str], flags: Mapping[str, object], *, quiet: bool, stamp: str) -> None:
+        """`flags` are what the command line means, apart from how a run talks and how many processes it uses."""
+        self._started = time.time_ns()
+        self._record = Record(
+            arguments=tuple(arguments),
+            folder=os.getcwd(),
+            options=canonical(flags),
+            inputs={},
+            outputs={},
+            quiet=quiet,
+            stamp=stamp,
+        )
+        self._records: tuple[Record, ...] = ()
+        self._former: Record | None = None
+
+    def load(self, install_dir: str | os.PathLike[str]) -> None:
+        """Reads what former runs kept in the folder."""
+        self._records = load_records(install_dir)
+        same = (self._record.options, self._record.folder)
+        self._former = next((each for each in self._records if (each.options, each.folder) == same), None)
+
+    @property
+    def known(self) -> Mapping[str, FileState]:
+        """Files as former runs left them."""
+        return {path: state for record in reversed(self._records) for path, state in record.outputs.items()}
+
+    def gone(self, placed: Iterable[Placed]) -> Mapping[str, FileState]:
+        """Files that a former run wrote with the same flags, and no run does now."""
+        if self._former is None:
+            return {}
+        kept = {file.path for file in placed}
+        kept.update(path for other in self._records if other is not self._former for path in other.outputs)
+        return {path: state for path, state in self._former.outputs.items() if path not in kept}
+
+    def announcement(self, placed: Iterable[Placed]) -> str | None:
+        """The manifest to write before new files come: if the run is killed, the next one knows whose they are.
+
+        None if all files are those of the former run.
+        """
+        new = {file.path: FileState(file.digest) for file in placed}
+        former = self._former.outputs if self._former is not None else {}
+        if former.keys() >= new.keys():
+            return None
+        return self._render(outputs={**former, **new}, arguments=())
+
+    def manifest(
+        self, inputs: Iterable[str], placed: Iterable[Placed], *, others: Collection[str], total: int, said: str
+    ) -> str:
+        """The manifest when all is written; `others` are outputs besides those placed."""
+        return self._render(
+            inputs={path: self._input_state(path) for path in inputs},
+            outputs={file.path: file_state(file.path, file.digest) for file in placed}
+            | {path: file_state(path) for path in others},
+            total=total,
+            said=said,
+        )
+
+    def _render(self, **changes: object) -> str:
+        fields = {name: getattr(self._record, name) for name in Record.__slots__}
+        return render_manifest(with_record(self._records, Record(**{**fields, **changes})))
+
+    def _input_state(self, path: str) -> FileState:
+        state = file_state(path)
+        try:
+            changed = os.stat(path).st_ctime_ns
+        except OSError:
+            return state
+        return state if changed < self._started - _TICK_NS else _UNCERTAIN
+
+
+def canonical(value: object) -> str:
+    """A text that is the same for equal values in every process."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {canonical(each)}" for key, each in sorted(value.items())) + "}"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ", ".join(sorted(map(canonical, value))) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(canonical, value)) + "]"
+    if isinstance(value, Enum):
+        return value.name
+    return repr(os.fspath(value)) if isinstance(value, Path) else repr(value)
+
+
+def code_files() -> list[str]:
+    """The files of the program itself: opgen's modules, and those of the YAML reader."""
+    return sorted(
+        file
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] in ("opgen", "yaml", "_yaml") and (file := getattr(module, "__file__", None))
+    )
