@@ -1,5 +1,6 @@
 """What is said of mistakes in derivatives.yaml: where, what is wrong, and the mend."""
 
+# ruff: noqa: E501  what is said can be long
 from __future__ import annotations
 
 from expecttest import TestCase
@@ -16,7 +17,7 @@ def said_of(*lines: str) -> str:
     return derivatives_of("\n".join(lines) + "\n")[1]
 
 
-class TestMistakes(TestCase):
+class TestMistakes(TestCase):  # type: ignore[misc]  # expecttest has no types
     def test_no_such_operator(self) -> None:
         self.assertExpectedInline(
             said_of("- name: nge(Tensor self) -> Tensor", "  self: -grad"),
