@@ -24,10 +24,12 @@ $for kernel in backend_select_method_definitions
 
 $kernel
 $endfor
+$if backend_select_function_registrations
 
 TORCH_LIBRARY_IMPL(aten, BackendSelect, m) {
   $backend_select_function_registrations
 }
+$endif
 
 } // namespace
 } // namespace at

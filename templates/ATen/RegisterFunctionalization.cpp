@@ -84,6 +84,7 @@ $func_definitions
 } // namespace functionalization
 
 $endif
+$if func_registrations
 namespace {
 
 TORCH_LIBRARY_IMPL(aten, Functionalize, m) {
@@ -91,4 +92,6 @@ TORCH_LIBRARY_IMPL(aten, Functionalize, m) {
 }
 
 } // namespace
+
+$endif
 } // namespace at

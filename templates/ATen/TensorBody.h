@@ -424,7 +424,7 @@ inline c10::MaybeOwned<Tensor> Tensor::expect_contiguous(MemoryFormat memory_for
   if (is_contiguous(memory_format)) {
     return c10::MaybeOwned<Tensor>::borrowed(*this);
   }
-  return c10::MaybeOwned<Tensor>::owned(__dispatch_contiguous(memory_format));
+  return c10::MaybeOwned<Tensor>::owned(contiguous(memory_format));
 }
 
 } // namespace at

@@ -1,0 +1,12 @@
+// $generated_comment
+#pragma once
+#include <c10/core/TensorOptions.h>
+#include <$namespace/detail/Types.h>
+
+namespace $namespace::$backend {
+
+$for declaration in declarations
+$api $declaration;
+$endfor
+
+} // namespace $namespace::$backend

@@ -1,0 +1,5 @@
+// $generated_comment
+#pragma once
+$for include in includes
+#include <$include>
+$endfor

@@ -1,0 +1,16 @@
+// $generated_comment
+#pragma once
+$for include in includes
+#include <$include>
+$endfor
+#include <ATen/TensorMeta.h>
+#include <$namespace/MetaBase.h>
+#include <$namespace/detail/Types.h>
+
+namespace $namespace::meta {
+
+$for class in classes
+$class
+
+$endfor
+} // namespace $namespace::meta

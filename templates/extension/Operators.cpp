@@ -1,0 +1,33 @@
+// $generated_comment
+// The entry points of the operators: each looks its operator up once, then calls it through the dispatcher.
+#include <ATen/core/dispatch/Dispatcher.h>
+$for include in includes
+#include <$include>
+$endfor
+
+namespace $namespace::_ops {
+
+namespace {
+
+template <class Operator>
+c10::TypedOperatorHandle<typename Operator::schema> find() {
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow(Operator::name, Operator::overload_name)
+      .template typed<typename Operator::schema>();
+}
+
+} // namespace
+
+$for op in operators
+${op.returns} ${op.struct_name}::call(${op.parameters}) {
+  static const auto op = find<${op.struct_name}>();
+  return op.call(${op.arguments});
+}
+
+${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
+  static const auto op = find<${op.struct_name}>();
+  return op.redispatch(${op.redispatch_arguments});
+}
+
+$endfor
+} // namespace $namespace::_ops

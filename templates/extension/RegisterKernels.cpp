@@ -1,0 +1,55 @@
+// $generated_comment
+#include <ATen/core/op_registration/adaption.h>
+#include <ATen/DeviceGuard.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch/library.h>
+$for include in includes
+#include <$include>
+$endfor
+
+namespace $namespace {
+namespace {
+
+using namespace at;
+
+$if allocates
+// How tensors under $key are allocated.
+struct Memory {
+  static at::Tensor empty(at::IntArrayRef sizes, const at::TensorOptions& options) {
+    return $empty(sizes, $memory_options);
+  }
+  static at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) {
+    return $empty_strided(sizes, strides, $memory_options);
+  }
+  static at::Tensor empty_symint(c10::SymIntArrayRef sizes, const at::TensorOptions& options) {
+    return at::empty_symint(sizes, $memory_options);
+  }
+  using Guard = detail::$guard;
+};
+
+$endif
+$for wrapper in wrappers
+// ${wrapper.origin}
+${wrapper.definition}
+$endfor
+} // namespace
+
+TORCH_LIBRARY_IMPL($namespace, $key, m) {
+$for wrapper in wrappers
+  m.impl(${wrapper.operator}, TORCH_FN(${wrapper.name}));
+$endfor
+}
+
+$if functions
+// Calls of the kernels past the dispatcher.
+namespace $backend {
+
+$for function in functions
+${function.definition} {
+  return ${function.call};
+}
+
+$endfor
+} // namespace $backend
+$endif
+} // namespace $namespace

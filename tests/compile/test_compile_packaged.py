@@ -1,0 +1,137 @@
+"""What a default run writes is C++: every header and every source of it goes through the compiler's front end.
+
+The default run is that of opgen's own definitions and templates.  Its tree stands in front of torch's
+installed headers, so that `ATen/Functions.h` and the class `Tensor` are the generated ones.
+
+    <tree>/ATen/                    --install-dir
+    stubs/                          what torch doesn't install (CUDA, a JSON library, a kernel)
+    <site-packages>/torch/include/
+
+All headers go together, as one source.  Sources go one by one, over a precompiled header of what all
+of them include first.  What can't be compiled this way is listed here, and in docs/templates.md.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import pytest
+
+from opgen import gen
+
+STUBS: Final = Path(__file__).resolve().parent / "stubs"
+FLAGS: Final = ("-std=c++20", "-w", "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
+TORCH_HEADERS: Final = ("ATen/ATen.h", "ATen/TensorIndexing.h", "torch/torch.h")
+"""Headers of torch's that are full of calls of what is generated."""
+COMMON: Final = ("ATen/core/Tensor.h", "ATen/core/dispatch/Dispatcher.h", "torch/library.h")
+NOT_COMPILED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "RegistrationDeclarations.h": "a list for programs that generate code for backends; no compiler sees it",
+        "UfuncCUDA_add.cu": "needs nvcc and CUDA's headers",
+    }
+)
+
+
+def _everything_of_shards(tree: Path) -> list[Path]:
+    """The files that hold what several shards hold."""
+    return [path for path in tree.glob("ATen/*Everything.cpp") if _shard(path, 1).exists()]
+
+
+def _shard(everything: Path, index: int) -> Path:
+    return everything.with_name(everything.name.replace("Everything", f"_{index}"))
+
+
+class Compiler:
+    """A C++ front end, the tree to check, and the headers behind it."""
+
+    def __init__(self, program: str, tree: Path, torch_include: Path) -> None:
+        folders = (tree, STUBS, torch_include, torch_include / "torch" / "csrc" / "api" / "include")
+        self.command: Final = (program, *FLAGS, *[f"-I{folder}" for folder in folders])
+
+    def complaint(self, source: Path, *flags: str) -> str:
+        """What the compiler has against the source; empty if nothing."""
+        command = [*self.command, *flags, str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        return f"{' '.join(command)}\n{done.stderr[:4000]}" if done.returncode else ""
+
+    def complaints(self, sources: Sequence[Path], *flags: str) -> list[str]:
+        """What the compiler has against each of them, as many at a time as there are processors."""
+        # The big ones first, so that the processors end together.
+        ordered = sorted(sources, key=lambda source: source.stat().st_size, reverse=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return [text for text in pool.map(lambda source: self.complaint(source, *flags), ordered) if text]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the default run writes."""
+    folder = tmp_path_factory.mktemp("default")
+    assert gen.main(["--quiet", "--install-dir", str(folder / "ATen")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiler(tree: Path) -> Compiler:
+    program, spec = shutil.which(os.environ.get("CXX", "g++")), find_spec("torch")
+    if program is None or spec is None or not spec.submodule_search_locations:
+        pytest.fail("needs torch and a C++20 compiler: g++, or the one that CXX names", pytrace=False)
+    return Compiler(program, tree, Path(spec.submodule_search_locations[0]) / "include")
+
+
+def _including(headers: Sequence[str], path: Path) -> Path:
+    path.write_text("".join([f"#include <{header}>\n" for header in headers]), encoding="utf-8")
+    return path
+
+
+def test_headers(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
+    """All headers, after and before torch's own that include some of them."""
+    generated = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*.h") if path.name not in NOT_COMPILED)
+    assert len(generated) > 20
+    source = _including([*generated, *TORCH_HEADERS], tmp_path / "headers.cpp")
+    complaint = compiler.complaint(source, "-fsyntax-only")
+    if complaint:
+        pytest.fail(complaint, pytrace=False)
+
+
+def test_sources(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
+    texts: dict[bytes, Path] = {}
+    several = _everything_of_shards(tree)
+    for path in sorted(tree.rglob("*.cpp")):
+        if path not in several:
+            # With a single shard, that and the file with everything are the same.
+            texts.setdefault(path.read_bytes(), path)
+    common = _including(COMMON, tmp_path / "common.h")
+    failures = [compiler.complaint(common, "-x", "c++-header", "-o", f"{common}.gch")]
+    failures += compiler.complaints(list(texts.values()), "-fsyntax-only", "-include", str(common))
+    failures = list(filter(None, failures))
+    if failures:
+        pytest.fail(f"{len(failures)} sources fail\n\n" + "\n".join(failures[:5]), pytrace=False)
+
+
+def test_files_with_everything_say_what_the_shards_say(tree: Path) -> None:
+    """So what was compiled is them as well."""
+    several = _everything_of_shards(tree)
+    assert sorted(path.name for path in several) == [
+        "OperatorsEverything.cpp",
+        "RegisterCPUEverything.cpp",
+        "RegisterFunctionalizationEverything.cpp",
+    ]
+    for everything in several:
+        shards = everything.parent.glob(everything.name.replace("Everything", "_*"))
+        lines = {line for shard in shards for line in shard.read_text(encoding="utf-8").splitlines()}
+        assert set(everything.read_text(encoding="utf-8").splitlines()) <= lines
+
+
+def test_what_is_not_compiled_is_there(tree: Path) -> None:
+    """The list of exceptions holds no file that nobody writes."""
+    assert {path.name for path in tree.rglob("*")} >= set(NOT_COMPILED)
+    others = {path.suffix for path in tree.rglob("*") if path.is_file() and path.name not in NOT_COMPILED}
+    assert others == {".h", ".cpp", ".yaml"}
