@@ -48,7 +48,7 @@ class FlagSet:
         return (self.name, f"{self.name}.cwd", *(self.name + suffix for suffix in self.suffixes))
 
 
-_EDGE_WHITELIST: Final = ("--op-registration-whitelist", "mylib::edge_custom", "aten::edge_ufunc", "aten::edge_views")
+_EDGE_WHITELIST: Final = ("--op-registration-whitelist", "aten::edge_form", "aten::edge_ufunc", "aten::edge_views")
 _AOTI: Final = ("--aoti-install-dir", "../{name}.aoti")
 
 _ALL: Final = (
