@@ -25,7 +25,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import kind_of, scalar
 from opgen.frontend.formula_rules import Formula, Named, Operator, check_backward, check_forward, check_gradients
-from opgen.frontend.formulas import keep
+from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.model import FunctionSchema, NativeFunction, SchemaError
@@ -154,10 +154,22 @@ def _read_differentiability(
     stated = tuple(wanted for wanted in values if wanted is not None)
     if len(stated) == len(words):
         return stated, None
-    if stated:
-        message = "either all results have a condition here, or none has"
-        raise UserError(Diagnostic("mixed-differentiability", message, value.span, "write booleans or C++ in quotes"))
+    _check_conditions(words, function)
     return (True,) * len(words), tuple(word.text for word in words)
+
+
+def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
+    """Conditions are C++ in terms of the arguments, and there is one for all results."""
+    if len(words) > 1:
+        message = "a condition works for operators with one result"
+        first = next(word for word in words if word.text.lower() not in _BOOLEANS or not word.is_plain)
+        raise UserError(Diagnostic("several-conditions", message, first.span, "write 'True' or 'False'"))
+    known = [argument.name for argument in function.func.arguments.flat_non_out]
+    for word in words:
+        problem = next(find_problems(word.text, known), None)
+        if problem is not None:
+            span = word.span_at(problem.start, problem.end)
+            raise UserError(Diagnostic(problem.id, problem.message, span, problem.label))
 
 
 def _count(number: int, noun: str) -> str:

@@ -28,7 +28,8 @@ from opgen.frontend.forward_formulas import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from opgen.frontend.nodes import Scalar
 from opgen.model import Argument, NativeFunction, SelfArgument, Type
 
-_ALWAYS_KNOWN: Final = frozenset({"grad", "grads", "grad_input_mask", "retain_variables"})
+_MASK: Final = "grad_input_mask"
+_ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
 RESULT: Final = "result"
 """What the result of an operator is called that has one without a name."""
 
@@ -152,6 +153,10 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
     ]
     for problem in problems:
         yield _diagnostic(problem, formula, _explain_gradient(problem, formula, operator))
+    if len(formula.var_names) == 1 and _MASK in identifiers(text) and _MASK not in operator.arguments:
+        message = f"'{_MASK}' is for formulas that give several gradients"
+        label = f"this one is for '{formula.var_names[0]}' alone, and only computed where that is wanted"
+        yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
 
 
 def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:

@@ -369,6 +369,39 @@ derivatives.yaml:1:3: error: an entry lacks the key 'name' [missing-key]
 """,
         )
 
+    def test_mask_of_one(self) -> None:
+        self.assertExpectedInline(
+            said_of(f"- name: {NEG}", "  self: f(grad, grad_input_mask)"),
+            """\
+derivatives.yaml:2:17: error: 'grad_input_mask' is for formulas that give several gradients [mask-of-one]
+    2 |   self: f(grad, grad_input_mask)
+      |                 ^^^^^^^^^^^^^^^ this one is for 'self' alone, and only computed where that is wanted
+1 error
+""",
+        )
+
+    def test_condition_on_what_is_not_there(self) -> None:
+        self.assertExpectedInline(
+            said_of(f"- name: {NEG}", "  output_differentiability: ['selff.defined()']", "  self: grad"),
+            """\
+derivatives.yaml:2:31: error: unknown variable 'selff' [unknown-variable]
+    2 |   output_differentiability: ['selff.defined()']
+      |                               ^^^^^ did you mean 'self'?
+1 error
+""",
+        )
+
+    def test_several_conditions(self) -> None:
+        self.assertExpectedInline(
+            said_of(f"- name: {PAIR}", "  output_differentiability: ['a', 'b', False]", "  self: f(grad)"),
+            """\
+derivatives.yaml:2:30: error: a condition works for operators with one result [several-conditions]
+    2 |   output_differentiability: ['a', 'b', False]
+      |                              ^^^ write 'True' or 'False'
+1 error
+""",
+        )
+
     def test_all_mistakes_are_said_at_once(self) -> None:
         said = said_of(
             "- name: nge(Tensor self) -> Tensor", f"- name: {NEG}", "  self: grad * slef", "  resutl: self_t"
