@@ -97,9 +97,10 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
 
 def _meaning(request: Request) -> Mapping[str, object]:
     """What the command line asks for, apart from how it is done and talked about."""
-    manner = ("options", "quiet", "verbose", "jobs")
-    asked = {field.name: getattr(request, field.name) for field in fields(request) if field.name not in manner}
-    return asked | {field.name: getattr(request.options, field.name) for field in fields(request.options)}
+    manner = ("options", "quiet", "verbose", "jobs", "dry_run")
+    asked = {field.name: getattr(request, field.name) for field in fields(request)}
+    options = {field.name: getattr(request.options, field.name) for field in fields(request.options)}
+    return {name: value for name, value in (asked | options).items() if name not in manner}
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
@@ -183,6 +184,8 @@ def _files_read(inputs: Inputs, request: Request) -> Iterator[str]:
     """The files that a run reads, apart from its templates."""
     given = (inputs.functions, inputs.tags, request.selection_path, request.fallback_ops_path)
     yield from (os.fspath(path) for path in given if path is not None)
+    # Whether there is such a folder decides where templates come from.
+    yield os.path.join(os.fspath(request.source_path or inputs.functions.parent.parent), "templates")
     if _compares_shim_headers(request.options):
         folder = request.options.aoti_install_dir or Path()
         devices = ("aten", "cpu", "cuda", "mps", "xpu", "mtia")
@@ -234,7 +237,7 @@ def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str],
         lists = emit_dependencies(files, roots_of(options), options.output_dependencies, groups)
         wanted += [(options.output_dependencies.parent / each.path, each.text) for each in lists]
     if request.depfile is not None and request.stamp is not None:
-        wanted.append((request.depfile, render_depfile(os.fspath(request.stamp), read)))
+        wanted.append((request.depfile, render_depfile(os.fspath(request.stamp), filter(os.path.isfile, read))))
     if request.install_list is not None:
         headers = [file.name for file in placed if file.root == "install"]
         wanted.append((request.install_list, render_install_list(headers)))

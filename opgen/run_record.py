@@ -11,6 +11,7 @@ The manifest itself is `opgen.output.manifest`.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -93,10 +94,11 @@ class RunRecord:
     def _input_state(self, path: str) -> FileState:
         state = file_state(path)
         try:
-            changed = os.stat(path).st_ctime_ns
+            found = os.stat(path)
         except OSError:
             return state
-        return state if changed < self._started - _TICK_NS else _UNCERTAIN
+        is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
+        return _UNCERTAIN if is_later else state
 
 
 def canonical(value: object) -> str:

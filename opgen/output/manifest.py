@@ -34,11 +34,15 @@ _TICK_NS: Final = 20_000_000
 """Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
 
 
+_FOLDER: Final = "folder"
+"""In place of the digest, where there is a folder; what is in it doesn't matter."""
+
+
 class FileState(NamedTuple):
     """A file as it was."""
 
     digest: str
-    """Of its bytes; empty if there was no file."""
+    """Of its bytes; empty if there was nothing."""
     size: int = 0
     mtime: int = 0
     """In nanoseconds; 0 if times say nothing about this file."""
@@ -77,7 +81,7 @@ def file_state(path: str, known_digest: str | None = None) -> FileState:
     try:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
-            return FileState("")
+            return FileState(_FOLDER if stat.S_ISDIR(found.st_mode) else "")
         content = _digest_of(path) if known_digest is None else known_digest
     except OSError:
         return FileState("")
@@ -92,6 +96,8 @@ def is_unchanged(path: str, state: FileState) -> bool:
         found = os.stat(path)
         if found.st_mtime_ns == state.mtime and found.st_ctime_ns == state.ctime and found.st_size == state.size:
             return True
+        if stat.S_ISDIR(found.st_mode):
+            return state.digest == _FOLDER
         return stat.S_ISREG(found.st_mode) and found.st_size == state.size and _digest_of(path) == state.digest
     except OSError:
         return not state.digest
