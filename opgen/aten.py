@@ -19,6 +19,8 @@ from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.dest.aoti_c_shim import emit_shim_headers
 from opgen.dest.table import emitters_for
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.extension.mode import makes_extension
+from opgen.extension.shell import run_extension
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
 from opgen.inputs import Inputs, find_inputs
@@ -76,6 +78,9 @@ def _remarks(request: Request, log: Diagnostics) -> str:
 
 def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteReport | None:
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
+    source = request.source_path
+    if source is not None and (makes_extension(source) if request.extension is None else request.extension):
+        return run_extension(request, source, log)
     record = RunRecord(arguments, _meaning(request), quiet=request.quiet, stamp=os.fspath(request.stamp or ""))
     inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
     program = None if inputs is None else load(inputs, request, log)

@@ -59,6 +59,12 @@ class Request:
     """A list of further operators with shims, if there is one."""
     ignored_keys: frozenset[DispatchKey]
     """Keys whose kernels the definitions may name, but which this build doesn't have."""
+    extension: bool | None
+    """Whether to write an extension, or the sources of ATen; None to tell from the definitions."""
+    is_fragment: bool
+    """Whether an extension's library is defined elsewhere too."""
+    selects_backends: bool
+    """Whether `--backend-whitelist` says which keys code is written for."""
     has_xpu: bool
     """Whether the build is for XPU, and so has a list of XPU sources."""
     quiet: bool
@@ -197,6 +203,18 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
     outputs = parser.add_argument_group("what is written")
+    outputs.add_argument(
+        "--extension",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="write an extension, built outside of torch, or the sources of ATen; default: an extension "
+        "if all operators are of a namespace other than aten",
+    )
+    outputs.add_argument(
+        "--fragment",
+        action="store_true",
+        help="define an extension's library with TORCH_LIBRARY_FRAGMENT, as it is defined elsewhere too",
+    )
     outputs.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
     outputs.add_argument(
         "--per-operator-headers",
@@ -283,6 +301,9 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         allow_unknown_operators=given.allow_unknown_operators,
         fallback_ops_path=given.aoti_fallback_ops,
         ignored_keys=frozenset(ignored),
+        extension=given.extension,
+        is_fragment=given.fragment,
+        selects_backends=bool(given.backend_whitelist),
         has_xpu=xpu,
         quiet=given.quiet,
         verbose=given.verbose,

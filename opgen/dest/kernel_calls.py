@@ -54,10 +54,10 @@ class KernelCalls:
     def public_definitions(self, wrapper: Wrapper) -> str:
         """The public functions that call `wrapper`, one for each C++ signature of the operator."""
         return "\n".join(
-            [f"{head} {{\n  return {wrapper.name}({arguments});\n}}" for head, arguments in self._public_calls(wrapper)]
+            [f"{head} {{\n  return {wrapper.name}({arguments});\n}}" for head, arguments in self.public_calls(wrapper)]
         )
 
-    def _public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
+    def public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
         """The head of each public function, and the arguments with which it calls the wrapper."""
         signature = wrapper.signature
         known = (str(wrapper.function.func.name), signature.symint, isinstance(signature, DispatcherSignature))

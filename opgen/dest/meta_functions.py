@@ -54,7 +54,7 @@ def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
     returns, before = "void", ""
     if group.out.precomputed is not None:
         values = [structured.argument(a) for a in group.out.precomputed.added_and_replacing()]
-        returns, before = "meta_return_ty", _render_precomputed(values)
+        returns, before = "meta_return_ty", render_precomputed(values)
     return (
         f"struct TORCH_API structured_{signatures.meta_name} : public {parent} {{\n"
         f"{before}"
@@ -63,7 +63,7 @@ def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
     )
 
 
-def _render_precomputed(values: Sequence[Binding]) -> str:
+def render_precomputed(values: Sequence[Binding]) -> str:
     """A class template for the values, whose parameters say which of them are set, and `meta_return_ty`."""
     parameters = ", ".join([f"bool {value.name.upper()} = false" for value in values])
     setters = "\n".join([_render_setter(values, at) for at in range(len(values))])

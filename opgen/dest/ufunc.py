@@ -55,7 +55,7 @@ def emit_ufunc_sources(program: Program, options: Options, templates: TemplateSe
     for group in program.structured_groups:
         if not group.out.ufunc_inner_loop:
             continue
-        parts = _Parts.of(group)
+        parts = UfuncParts.of(group)
         if DispatchKey.CPU in options.dispatch_keys:
             yield from _emit_cpu(program, parts, templates)
         if DispatchKey.CUDA in options.dispatch_keys:
@@ -63,7 +63,7 @@ def emit_ufunc_sources(program: Program, options: Options, templates: TemplateSe
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class UfuncParts:
     """A ufunc, and what its files have in common."""
 
     group: NativeFunctionsGroup
@@ -75,9 +75,9 @@ class _Parts:
     """What the loop takes beside the iterator."""
 
     @staticmethod
-    def of(group: NativeFunctionsGroup) -> _Parts:
+    def of(group: NativeFunctionsGroup) -> UfuncParts:
         arguments = group.out.func.arguments.flat_non_out
-        return _Parts(group, str(group.functional.func.name.name), tuple(arguments), ufunc.stub_arguments(group))
+        return UfuncParts(group, str(group.functional.func.name.name), tuple(arguments), ufunc.stub_arguments(group))
 
     def loop_head(self) -> str:
         """The head of the function that runs the loop."""
@@ -131,13 +131,13 @@ def _render_switch(name: str, cases: Iterable[tuple[ScalarType, str]]) -> str:
 # ------------------------------------------------------------------------------------------- CPU
 
 
-def _emit_cpu(program: Program, parts: _Parts, templates: TemplateSet) -> Iterator[OutputFile]:
+def _emit_cpu(program: Program, parts: UfuncParts, templates: TemplateSet) -> Iterator[OutputFile]:
     stub = f"{parts.name}_stub"
     impl = parts.impl(program, DispatchKey.CPU, stub, "device_type(), *this")
     env = parts.declarations(program, DispatchKey.CPU)
     env["native_definitions"] = f"{parts.stub_declaration()}DEFINE_DISPATCH({stub});\n\n{impl}"
     yield OutputFile(f"UfuncCPU_{parts.name}.cpp", templates.render("UfuncCPU.cpp", env))
-    loop = f"{parts.loop_head()} {{\n{_render_switch(stub, _cpu_cases(parts))}}}\n"
+    loop = f"{parts.loop_head()} {{\n{render_cpu_switch(parts)}}}\n"
     env["native_definitions"] = (
         f"namespace {{\n\n{loop}\n}} // anonymous namespace\n\n"
         f"{parts.stub_declaration()}REGISTER_DISPATCH({stub}, &{parts.name}_kernel)\n"
@@ -145,14 +145,19 @@ def _emit_cpu(program: Program, parts: _Parts, templates: TemplateSet) -> Iterat
     yield OutputFile(f"UfuncCPUKernel_{parts.name}.cpp", templates.render("UfuncCPUKernel.cpp", env), group="cpu_vec_")
 
 
-def _cpu_cases(parts: _Parts) -> Iterator[tuple[ScalarType, str]]:
+def render_cpu_switch(parts: UfuncParts) -> str:
+    """The body of the function that runs the loop."""
+    return _render_switch(f"{parts.name}_stub", _cpu_cases(parts))
+
+
+def _cpu_cases(parts: UfuncParts) -> Iterator[tuple[ScalarType, str]]:
     loops = parts.group.out.ufunc_inner_loop
     vectors = _first_loops(loops, _VECTOR_KEYS)
     for dtype, scalar_loop in _first_loops(loops, _SCALAR_KEYS).items():
         yield dtype, _render_cpu_loop(parts, scalar_loop, vectors.get(dtype))
 
 
-def _render_cpu_loop(parts: _Parts, scalar_loop: str, vector_loop: str | None) -> str:
+def _render_cpu_loop(parts: UfuncParts, scalar_loop: str, vector_loop: str | None) -> str:
     """Statements that run the loop, with vectors where there is a body for them."""
     numbers = [a.name for a in parts.arguments if a.type == _SCALAR]
     statements = [f"auto _s_{name} = {name}.to<scalar_t>();" for name in numbers]
@@ -165,7 +170,7 @@ def _render_cpu_loop(parts: _Parts, scalar_loop: str, vector_loop: str | None) -
     return "".join([f"        {line}\n" for line in lines])
 
 
-def _render_lambda(parts: _Parts, loop: str, element: str, prefix: str) -> str:
+def _render_lambda(parts: UfuncParts, loop: str, element: str, prefix: str) -> str:
     """A call of the loop body with elements as the lambda takes them, and numbers as they were converted."""
     parameters = ", ".join([f"{element} {a.name}" for a in parts.arguments if a.type == _TENSOR])
     arguments = ", ".join([f"{prefix}{a.name}" if a.type == _SCALAR else a.name for a in parts.arguments])
@@ -175,19 +180,25 @@ def _render_lambda(parts: _Parts, loop: str, element: str, prefix: str) -> str:
 # ------------------------------------------------------------------------------------------ CUDA
 
 
-def _emit_cuda(program: Program, parts: _Parts, templates: TemplateSet, *, rocm: bool) -> OutputFile:
-    plan = _CudaPlan.of(parts)
-    switch = _render_switch(ufunc.kernel_name(parts.group, DispatchKey.CUDA), _cuda_cases(parts, plan))
+def _emit_cuda(program: Program, parts: UfuncParts, templates: TemplateSet, *, rocm: bool) -> OutputFile:
+    functors, switch = render_cuda_kernel(parts)
     env = parts.declarations(program, DispatchKey.CUDA)
     env["cuda_headers"] = f"#include <ATen/native/{'hip' if rocm else 'cuda'}/Loops.cuh>"
     env["native_definitions"] = (
-        f"\n{''.join(plan.definitions)}"
+        f"\n{functors}"
         f"{parts.stub_declaration()}\n"
         f"{parts.loop_head()} {{\n{switch}}}\n"
         f"REGISTER_DISPATCH({parts.name}_stub, &{parts.name}_kernel)\n\n"
         f"{parts.impl(program, DispatchKey.CUDA, f'{parts.name}_kernel', '*this')}"
     )
     return OutputFile(f"UfuncCUDA_{parts.name}.cu", templates.render("UfuncCUDA.cu", env), group="cuda_")
+
+
+def render_cuda_kernel(parts: UfuncParts) -> tuple[str, str]:
+    """The generated functors, and the body of the function that runs the loop."""
+    plan = _CudaPlan.of(parts)
+    switch = _render_switch(ufunc.kernel_name(parts.group, DispatchKey.CUDA), _cuda_cases(parts, plan))
+    return "".join(plan.definitions), switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +211,7 @@ class _CudaPlan:
     """The functor's class for each element type and each way in which operands come."""
 
     @staticmethod
-    def of(parts: _Parts) -> _CudaPlan:
+    def of(parts: UfuncParts) -> _CudaPlan:
         """A functor that the author wrote serves for the types that it is given for, others are generated."""
         loops = parts.group.out.ufunc_inner_loop
         bodies = _first_loops(loops, _SHARED_CUDA_KEYS)
@@ -217,13 +228,13 @@ class _CudaPlan:
         return _CudaPlan(tuple(definitions), chosen)
 
 
-def _functor_keys(parts: _Parts) -> tuple[UfuncKey, ...]:
+def _functor_keys(parts: UfuncParts) -> tuple[UfuncKey, ...]:
     """A CPU scalar gets a functor of its own only if it is one of two tensors."""
     is_binary = sum(a.type == _TENSOR for a in parts.arguments) == 2
     return (*_BINARY_FUNCTORS, UfuncKey.CUDAFunctor) if is_binary else (UfuncKey.CUDAFunctor,)
 
 
-def _render_functor(parts: _Parts, key: UfuncKey, body: str) -> str:
+def _render_functor(parts: UfuncParts, key: UfuncKey, body: str) -> str:
     """A class that is made with what is constant, and called with elements."""
     bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=_BINARY_FUNCTORS.get(key), scalar_t=scalar_t)
     name = f"{key}_{body}"
@@ -250,7 +261,7 @@ def _render_constructor(name: str, parameters: Sequence[Binding]) -> str:
     return f"{members}  {name}({render_defns(parameters)}) : {setters} {{}}\n"
 
 
-def _cuda_cases(parts: _Parts, plan: _CudaPlan) -> Iterator[tuple[ScalarType, str]]:
+def _cuda_cases(parts: UfuncParts, plan: _CudaPlan) -> Iterator[tuple[ScalarType, str]]:
     for dtype, functors in plan.chosen.items():
         branches = [
             _render_branch(parts, functors[key], index)
@@ -267,7 +278,7 @@ def _cuda_cases(parts: _Parts, plan: _CudaPlan) -> Iterator[tuple[ScalarType, st
         )
 
 
-def _render_branch(parts: _Parts, functor: str, index: int) -> str:
+def _render_branch(parts: UfuncParts, functor: str, index: int) -> str:
     """What runs if the tensor of that index is a CPU scalar; the iterator's operand 0 is the result."""
     operand = index + 1
     return (
@@ -279,7 +290,7 @@ def _render_branch(parts: _Parts, functor: str, index: int) -> str:
     )
 
 
-def _constants(parts: _Parts, scalar_index: int | None) -> str:
+def _constants(parts: UfuncParts, scalar_index: int | None) -> str:
     """What a functor is made with, the tensor of that index read from the iterator."""
     bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=scalar_index, scalar_t=scalar_t)
     values: list[str] = []

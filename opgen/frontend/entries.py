@@ -177,6 +177,7 @@ USE_CONST_REF = Field("use_const_ref_for_mutable_tensors", boolean, default=Fals
 UFUNC_INNER_LOOP: Field[Node | None] = Field("ufunc_inner_loop", lambda node: node, default=None)
 TAGS: Field[tuple[Scalar, ...]] = Field("tags", word_list, default=())
 RANDOM: Field[bool | None] = Field("random", boolean, default=None)
+DOC: Field[str | None] = Field("doc", text, default=None)
 
 TABLE: Final = (
     FUNC,
@@ -198,10 +199,12 @@ TABLE: Final = (
     UFUNC_INNER_LOOP,
     TAGS,
     RANDOM,
+    DOC,
 )
 """Every key that an entry may have.
 
-All but `random` are torch's; `random: False` says that an operator whose name sounds random isn't.
+All but two are torch's: `random: False` says that an operator whose name sounds random isn't, and
+`doc` is the operator's documentation.
 """
 
 # --------------------------------------------------------------------------- the entry

@@ -1,0 +1,189 @@
+"""Operators → what stands between vmap and them, `RegisterBatched.cpp`, and the rules that authors write.
+
+Under `torch.func.vmap` a tensor may be a batch of them.  For an operator that works element by element
+(it is tagged `pointwise`) the batch is one more dimension, which its kernels broadcast over.  For any
+other operator, its author may write a batching rule and name it in the dispatch table under
+`FuncTorchBatched`; it takes each tensor as a value with its batch dimension.  What has neither runs once
+for each tensor of the batch, and torch warns that it does.
+
+    std::tuple<at::Tensor, std::optional<int64_t>> rowsum_batch_rule(
+        const at::Tensor & self, std::optional<int64_t> self_bdim, int64_t dim);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api.types import Binding
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.kernel_calls import Wrapper, block
+from opgen.dest.register_unstructured import wrapper_name
+from opgen.dispatch_keys import DispatchKey
+from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.includes import header, operator_headers, render_file
+from opgen.extension.operators import call
+from opgen.model import (
+    BackendIndex,
+    BackendMetadata,
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    SchemaKind,
+    Type,
+)
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_TAKEN_APART: Final = (_TENSOR, OptionalType(_TENSOR))
+"""Types whose values a batching rule takes with their batch dimension."""
+_BATCH_DIM: Final = "::std::optional<int64_t>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A kernel, as the template calls its parts."""
+
+    operator: str
+    name: str
+    definition: str
+
+
+def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterBatched.cpp`, if any operator can be batched without its author's help."""
+    functions = [f for f in extension.program.functions if is_batched_by_broadcasting(extension, f)]
+    if functions or DispatchKey.FuncTorchBatched in extension.keys:
+        yield render_file(extension, templates, "detail/Batching.h", "detail/Batching.h")
+    if not functions:
+        return
+    names = {function.root_name for function in functions}
+    yield render_file(
+        extension,
+        templates,
+        "RegisterBatched.cpp",
+        "RegisterBatched.cpp",
+        includes=[header(extension, "detail/Batching.h"), *operator_headers(extension, "_ops", names)],
+        kernels=[_broadcasting_kernel(extension, function) for function in functions],
+    )
+
+
+def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -> bool:
+    """Whether a batch is but one more dimension to the operator."""
+    func = function.func
+    tensors = [a for a in func.arguments.flat_all if a.type.is_tensor_like()]
+    return (
+        "pointwise" in function.tags
+        and not has_composite_implicit_kernel(function)
+        and not _has_batch_rule(extension, function)
+        and func.kind() in (SchemaKind.functional, SchemaKind.inplace)
+        and bool(tensors)
+        and all(a.type == _TENSOR for a in tensors)
+        and all(r.type == _TENSOR for r in func.returns)
+    )
+
+
+def _has_batch_rule(extension: Extension, function: NativeFunction) -> bool:
+    index = extension.program.backend_indices.get(DispatchKey.FuncTorchBatched)
+    return index is not None and index.has_kernel(function)
+
+
+def _broadcasting_kernel(extension: Extension, function: NativeFunction) -> _Registered:
+    signature = extension.signatures(function).dispatcher
+    kernel = f"batched_{function.func.name.unambiguous_name()}"
+    name = string_literal(f"{function.namespace}::{function.func.name}")
+    tensors = [a.name for a in function.func.arguments.flat_all if a.type == _TENSOR]
+    places = {tensor: f"operands_[{at}]" for at, tensor in enumerate(tensors)}
+    names = [binding.name for binding in signature.arguments]
+    called = call(extension, function, ", ".join(places.get(n, n) for n in names))
+    is_inplace = function.func.kind() is SchemaKind.inplace
+    results = [f"{called};", "return self;"] if is_inplace else [f"return detail::batch({called}, level_);"]
+    statements = [
+        *_enter(function),
+        f"const detail::Operands operands_(level_, {{{', '.join(tensors)}}});",
+        "if (!operands_.any_batched()) {",
+        f"  return {call(extension, function, ', '.join(names))};",
+        "}",
+        *([f"operands_.check_first_batched({name});"] if is_inplace else []),
+        *results,
+    ]
+    definition = f"{signature.defn(kernel)} {{\n{block(statements)}}}\n"
+    return _Registered(string_literal(str(function.func.name)), kernel, definition)
+
+
+def _enter(function: NativeFunction) -> list[str]:
+    """Statements that every kernel under vmap begins with."""
+    return [
+        "c10::impl::ExcludeDispatchKeyGuard guard_(c10::DispatchKey::FuncTorchBatched);",
+        f"const int64_t level_ = detail::innermost_level({', '.join(_tensors(function))});",
+    ]
+
+
+# --------------------------------------------------------------------------- rules of the author's
+
+
+def batch_rule_signature(extension: Extension, function: NativeFunction, kernel: BackendMetadata) -> str:
+    """The declaration of a batching rule, without its semicolon."""
+    parameters = [p for b in extension.signatures(function).dispatcher.arguments for p in _parameters(b, function)]
+    results = [t for r in function.func.returns for t in (_result_type(r.type), _BATCH_DIM)]
+    returns = f"::std::tuple<{', '.join(results)}>" if results else "void"
+    if function.func.kind() is SchemaKind.inplace:
+        returns = "void"
+    return f"{returns} {kernel.kernel}({', '.join(parameters)})"
+
+
+def _result_type(type: Type) -> str:
+    return "::std::vector<at::Tensor>" if isinstance(type, ListType) else "at::Tensor"
+
+
+def _parameters(binding: Binding, function: NativeFunction) -> Iterator[str]:
+    yield binding.defn()
+    if _is_taken_apart(binding, function):
+        yield f"{_BATCH_DIM} {binding.name}_bdim"
+
+
+def _is_taken_apart(binding: Binding, function: NativeFunction) -> bool:
+    return any(a.name == binding.name and a.type in _TAKEN_APART for a in function.func.arguments.flat_all)
+
+
+def wrap_batch_rule(extension: Extension, function: NativeFunction, index: BackendIndex) -> Wrapper:
+    """The plumbing of a rule: takes batches apart, and makes batches of the results."""
+    kernel = index.index[function.func.name]
+    signature = extension.signatures(function).dispatcher
+    name = wrapper_name(function, index.dispatch_key)
+    names = [binding.name for binding in signature.arguments]
+    apart = [b.name for b in signature.arguments if _is_taken_apart(b, function)]
+    values = [
+        text
+        for n in names
+        for text in ((f"std::get<0>({n}_parts)", f"std::get<1>({n}_parts)") if n in apart else (n,))
+    ]
+    rule = f"::{kernel.cpp_namespace}::{kernel.kernel}({', '.join(values)})"
+    batched = " || ".join(f"detail::is_batched({n}, level_)" for n in _tensors(function))
+    statements = [
+        *_enter(function),
+        f"if (!({batched})) {{",
+        f"  return {call(extension, function, ', '.join(names))};",
+        "}",
+        *[f"auto {n}_parts = detail::unwrap({n}, level_);" for n in apart],
+        *_finish(function, rule),
+    ]
+    return Wrapper(function, name, signature, f"{signature.defn(name)} {{\n{block(statements)}}}\n")
+
+
+def _tensors(function: NativeFunction) -> list[str]:
+    return [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
+
+
+def _finish(function: NativeFunction, rule: str) -> list[str]:
+    if not function.func.returns:
+        return [f"{rule};"]
+    if function.func.kind() is SchemaKind.inplace:
+        return [f"{rule};", "return self;"]
+    count = len(function.func.returns)
+    made = [f"detail::batch(std::get<{2 * at}>(results_), std::get<{2 * at + 1}>(results_), level_)" for at in range(count)]
+    value = made[0] if count == 1 else f"std::make_tuple({', '.join(made)})"
+    return [f"auto results_ = {rule};", f"return {value};"]

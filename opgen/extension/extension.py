@@ -1,0 +1,135 @@
+"""A program of operators of one namespace → `Extension`, all that an emitter of an extension may see.
+
+It is the front end's program with what differs out of tree put right: kernels that are named
+without a namespace are in `mylib::native` and not in torch's, and a structured operator's kernel is
+structured under every key whose tensors are plain memory.
+
+    extension.namespace          "mylib"
+    extension.program            the operators, their groups and kernels
+    extension.keys               the dispatch keys that anything is registered under, in order
+    extension.signatures(f)      their signatures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from opgen.autograd_program import AutogradProgram
+from opgen.api.signatures import Signatures
+from opgen.dest.served_forms import KernelMap, Served, Service
+from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
+from opgen.extension.backends import backend
+from opgen.frozen_map import FrozenMap
+from opgen.model import (
+    DEFAULT_KERNEL_NAMESPACE,
+    BackendIndex,
+    BackendMetadata,
+    NativeFunction,
+    OperatorName,
+)
+from opgen.program import Program
+
+_COMPOSITES: Final = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionOptions:
+    """What a run was asked for beyond what the definitions say."""
+
+    is_fragment: bool = False
+    """Whether the library is defined elsewhere too (`TORCH_LIBRARY_FRAGMENT`)."""
+    dispatch_keys: frozenset[DispatchKey] | None = None
+    """The keys to write registrations for; None for all that the definitions name."""
+    generate: frozenset[str] = frozenset({"headers", "sources"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extension:
+    """The operators of one namespace, and what is to be made of them."""
+
+    program: Program
+    namespace: str
+    """The operators' library, and the C++ namespace of all that is generated."""
+    options: ExtensionOptions
+    keys: tuple[DispatchKey, ...]
+    """The keys that kernels are registered under, in the order in which the definitions name them."""
+    kernels: KernelMap = field(repr=False)
+    autograd: AutogradProgram | None = None
+    """The operators' derivatives; None if nobody wrote any."""
+
+    def signatures(self, function: NativeFunction) -> Signatures:
+        """The function's signatures, derived once."""
+        return self.program.signatures(function)
+
+    def served_by(self, key: DispatchKey) -> Iterator[Served]:
+        """What a key has for each group of operators that it has anything for."""
+        for served in self.kernels.served_by(key):
+            forms = tuple((form, service) for form, service in served.forms if _is_wanted(served, form, service))
+            if forms:
+                yield replace(served, forms=forms)
+
+    @property
+    def macro_prefix(self) -> str:
+        """What the names of the extension's macros begin with."""
+        return self.namespace.upper()
+
+    def environment(self) -> dict[str, object]:
+        """The values that every template may use."""
+        return {"namespace": self.namespace, "prefix": self.macro_prefix, "api": f"{self.macro_prefix}_API"}
+
+
+def _is_wanted(served: Served, form: NativeFunction, service: Service) -> bool:
+    """Whether a form gets a kernel under a key.
+
+    A structured operator needs none under CompositeExplicitAutogradNonFunctional: every backend has
+    all of its forms already.
+    """
+    if service is Service.STRUCTURED:
+        return served.index.dispatch_key is not DispatchKey.CompositeExplicitAutogradNonFunctional
+    return True
+
+
+def derive_extension(program: Program, namespace: str, options: ExtensionOptions) -> Extension:
+    """The extension that a program of operators of `namespace` makes."""
+    structured = frozenset(group.out.func.name for group in program.structured_groups)
+    indices = FrozenMap(
+        (key, _own_index(index, namespace, structured)) for key, index in program.backend_indices.items()
+    )
+    own = replace(program, backend_indices=indices, _signatures={}, _group_signatures={}, _view_signatures={})
+    found = Extension(own, namespace, options, (), KernelMap(own))
+    return replace(found, keys=tuple(_used_keys(found)))
+
+
+def _own_index(index: BackendIndex, namespace: str, structured: frozenset[OperatorName]) -> BackendIndex:
+    known = backend(index.dispatch_key)
+
+    def own(name: OperatorName, kernel: BackendMetadata) -> BackendMetadata:
+        home = kernel.cpp_namespace
+        return replace(
+            kernel,
+            cpp_namespace=f"{namespace}::native" if home == DEFAULT_KERNEL_NAMESPACE else home,
+            structured=name in structured and known.is_dense and index.dispatch_key is not DispatchKey.Meta,
+        )
+
+    kernels = FrozenMap((name, own(name, kernel)) for name, kernel in index.index.items())
+    return replace(index, device_guard=known.has_many_devices, index=kernels)
+
+
+def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
+    """The keys that kernels are registered under; Meta may have some that nobody named."""
+    wanted = extension.options.dispatch_keys
+    for key in dict.fromkeys((*extension.program.backend_indices, DispatchKey.Meta)):
+        if wanted is not None and key not in wanted and not is_generic_dispatch_key(key):
+            continue
+        if next(extension.served_by(key), None) is not None:
+            yield key
+
+
+def has_composite_implicit_kernel(function: NativeFunction) -> bool:
+    """Whether the operator is made of others, which autograd, vmap and functionalization see in its stead."""
+    return function.has_composite_implicit_autograd_kernel
+
+
+Names = Mapping[str, object]

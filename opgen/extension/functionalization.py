@@ -1,0 +1,215 @@
+"""Operators that write or make views → `RegisterFunctionalize.cpp`, which runs them without either.
+
+Under functionalization (`torch.compile`, `torch.export`, `torch.func.functionalize`) a tensor is a wrapper
+around a value that is never written to.  A kernel takes its arguments out of their wrappers, calls
+the functional form, and gives the results to what the operator writes to.  A view is made with an
+object that can take it again; its inverse needs nobody to write it, as it scatters into the base by
+the view's own sizes and strides.
+
+    at::Tensor & scale_(at::Tensor & self, double by) {
+      …
+      auto result_ = ::mylib::_ops::scale::call(unwrapped(self), by);
+      detail::replace(self, result);
+      return self;
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.api.functionalization import is_multi_output
+from opgen.api.translate import translate
+from opgen.api.types import CONST_TENSOR, Expr, NamedCType
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.kernel_calls import block
+from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.includes import header, operator_headers, render_file
+from opgen.extension.operators import call
+from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, SchemaKind
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A kernel, as the template calls its parts."""
+
+    operator: str
+    name: str
+    definition: str
+
+
+def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterFunctionalize.cpp`, if any operator writes or makes views."""
+    kernels = [*_mutations(extension), *_views(extension)]
+    if not kernels:
+        return
+    yield render_file(extension, templates, "detail/Functionalize.h", "detail/Functionalize.h")
+    copies = (group.view_copy for group in extension.program.view_groups)
+    names = {f.root_name for f in (*(function for function, _ in kernels), *copies) if f is not None}
+    yield render_file(
+        extension,
+        templates,
+        "RegisterFunctionalize.cpp",
+        "RegisterFunctionalize.cpp",
+        includes=[header(extension, "detail/Functionalize.h"), *operator_headers(extension, "_ops", names)],
+        kernels=[kernel for _, kernel in kernels],
+    )
+
+
+def kernel_name(function: NativeFunction) -> str:
+    """What the kernel is called."""
+    return f"functionalize_{function.func.name.unambiguous_name()}"
+
+
+def _registered(function: NativeFunction, definition: str) -> tuple[NativeFunction, _Registered]:
+    return function, _Registered(string_literal(str(function.func.name)), kernel_name(function), definition)
+
+
+def _tensors(function: NativeFunction) -> list[str]:
+    return [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
+
+
+def _unwrapping(names: list[str]) -> dict[str, str]:
+    return {name: f"{name}_value" for name in names}
+
+
+def _call_with(extension: Extension, function: NativeFunction, names: dict[str, str]) -> str:
+    """A call of `function` with some of its arguments under other names."""
+    bindings = extension.signatures(function).dispatcher.arguments
+    return call(extension, function, ", ".join(names.get(b.name, b.name) for b in bindings))
+
+
+# --------------------------------------------------------------------------------------- mutation
+
+
+def _mutations(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]:
+    for group in extension.program.groups:
+        for function in group.functions():
+            writes = function.func.kind() is not SchemaKind.functional
+            if writes and not has_composite_implicit_kernel(function):
+                yield _registered(function, _mutation(extension, function, group))
+
+
+def _mutation(extension: Extension, function: NativeFunction, group: NativeFunctionsGroup) -> str:
+    """The kernel of an operator that writes, by way of its functional form."""
+    signature = extension.signatures(function).dispatcher
+    tensors = _tensors(function)
+    values = _unwrapping(tensors)
+    written = [a.name for a in function.func.arguments.flat_all if a.is_write]
+    read = [name for name in tensors if name not in written]
+    returned = function.func.aliased_return_names()
+    statements = [
+        f"if (!({' && '.join(f'detail::is_wrapped({name})' for name in written)})) {{",
+        f"  detail::check_unwrapped({', '.join(['name_', *read])});",
+        "  at::AutoDispatchSkipFunctionalize guard_;",
+        *[f"  auto {value} = detail::unwrap({name});" for name, value in values.items()],
+        *_return_unchanged(extension, function, values, returned),
+        "}",
+        *[f"auto {value} = detail::unwrap({name});" for name, value in values.items()],
+        *_results(extension, function, group, values, written),
+        *_return(function, str(signature.returns), returned),
+    ]
+    name = string_literal(f"{function.namespace}::{function.func.name}")
+    body = [f"static constexpr const char* name_ = {name};", *statements]
+    return f"{signature.defn(kernel_name(function))} {{\n{block(body)}}}\n"
+
+
+def _return_unchanged(
+    extension: Extension, function: NativeFunction, values: dict[str, str], returned: list[str | None]
+) -> list[str]:
+    """Calls the operator itself; what it is given and returns stays what the caller gave."""
+    called = _call_with(extension, function, values)
+    if not returned:
+        return [f"  {called};", "  return;"]
+    fresh = [_element("same_", at, len(returned)) if name is None else name for at, name in enumerate(returned)]
+    if all(name is not None for name in returned):
+        return [f"  {called};", f"  {_return_values(extension, function, fresh)}"]
+    return [f"  auto same_ = {called};", f"  {_return_values(extension, function, fresh)}"]
+
+
+def _return_values(extension: Extension, function: NativeFunction, values: list[str]) -> str:
+    returns = extension.signatures(function).dispatcher.returns
+    return f"return {values[0]};" if len(values) == 1 else f"return {returns}({', '.join(values)});"
+
+
+def _results(
+    extension: Extension,
+    function: NativeFunction,
+    group: NativeFunctionsGroup,
+    values: dict[str, str],
+    written: list[str],
+) -> list[str]:
+    """Calls the functional form, wraps fresh results, and gives the others to what is written to."""
+    functional = group.functional
+    count = len(functional.func.returns)
+    fresh = function.func.aliased_return_names().count(None)
+    statements = [
+        f"auto result_ = [&] {{ at::AutoDispatchSkipFunctionalize guard_; return "
+        f"{_call_functional(extension, function, functional, values)}; }}();"
+    ]
+    statements += [f"auto fresh_{at}_ = detail::wrap({_element('result_', at, count)});" for at in range(fresh)]
+    statements += [
+        f"detail::replace({name}, {_element('result_', at, count)});" for at, name in enumerate(written, fresh)
+    ]
+    return statements
+
+
+def _call_functional(
+    extension: Extension, function: NativeFunction, functional: NativeFunction, values: dict[str, str]
+) -> str:
+    """An out form has no tensor options: they are those of what it writes to."""
+    known = {b.name: values.get(b.name, b.name) for b in extension.signatures(function).dispatcher.arguments}
+    goals = extension.signatures(functional).dispatcher.arguments
+    out = function.func.arguments.out
+    options = [goal for goal in goals if goal.name not in known]
+    if options:
+        context = [Expr(values[out[0].name], NamedCType("out", CONST_TENSOR))] if out else []
+        known.update(zip([o.name for o in options], [e.expr for e in translate(context, options)], strict=True))
+    return call(extension, functional, ", ".join(known[goal.name] for goal in goals))
+
+
+def _element(value: str, at: int, count: int) -> str:
+    return value if count == 1 else f"std::get<{at}>({value})"
+
+
+def _return(function: NativeFunction, returns: str, returned: list[str | None]) -> list[str]:
+    if not returned:
+        return []
+    fresh = iter(range(len(returned)))
+    names = [f"fresh_{next(fresh)}_" if name is None else name for name in returned]
+    return [f"return {names[0]};" if len(names) == 1 else f"return {returns}({', '.join(names)});"]
+
+
+# ------------------------------------------------------------------------------------------ views
+
+
+def _views(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]:
+    for group in extension.program.view_groups:
+        if not group.composite:
+            yield _registered(group.view, _view(extension, group))
+
+
+def _view(extension: Extension, group: NativeFunctionsViewGroup) -> str:
+    """The kernel of a view; what it captures can take the view again, of another base."""
+    view, copy = group.view, group.view_copy or group.view
+    signature = extension.signatures(view).dispatcher
+    base, *others = [binding.name for binding in signature.arguments]
+    captured = ", ".join(f"{name} = detail::own({name})" for name in others)
+    borrowed = {name: f"detail::borrow({name})" for name in others}
+    statements = [
+        f"if (!detail::is_wrapped({base})) {{",
+        "  at::AutoDispatchSkipFunctionalize guard_;",
+        f"  return {_call_with(extension, view, {})};",
+        "}",
+        f"const bool is_symbolic_ = {' || '.join(f'detail::is_symbolic({name})' for name in others) or 'false'};",
+        f"auto take_ = [{captured}](const at::Tensor& {base}, bool as_view_) {{",
+        f"  return as_view_ ? detail::as_list({_call_with(extension, view, borrowed)})",
+        f"                 : detail::as_list({_call_with(extension, copy, borrowed)});",
+        "};",
+        f"return detail::wrap_{'views' if is_multi_output(view.func) else 'view'}"
+        f"({base}, std::move(take_), is_symbolic_);",
+    ]
+    return f"{signature.defn(kernel_name(view))} {{\n{block(statements)}}}\n"

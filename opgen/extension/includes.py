@@ -1,0 +1,39 @@
+"""Spells the includes and the places of an extension's headers.
+
+All forms and overloads of an operator share headers, called after the name that they have in common,
+so that adding an operator changes no header of another's.
+
+    header(extension, "ops/blend_native.h")   →   mylib/ops/blend_native.h
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.dest.includes import by_root_name
+from opgen.extension.extension import Extension
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+
+def header(extension: Extension, path: str) -> str:
+    """The place of a header in the install directory, and the name that it is included by."""
+    return f"{extension.namespace}/{path}"
+
+
+def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | None = None) -> list[str]:
+    """The headers with this suffix of the operators of these names, or of all."""
+    if names is None:
+        names = by_root_name(extension.program.grouped)
+    return [header(extension, f"ops/{name}{suffix}.h") for name in sorted(set(names))]
+
+
+def render_file(extension: Extension, templates: TemplateSet, path: str, template: str, **env: object) -> OutputFile:
+    """A header of the extension, or a source beside its folder of headers."""
+    place = header(extension, path) if path.endswith(".h") else path
+    return OutputFile(place, templates.render(template, {**extension.environment(), **env}))
+
+
+def include_all(extension: Extension, templates: TemplateSet, path: str, headers: Iterable[str]) -> OutputFile:
+    """A header that includes others."""
+    return render_file(extension, templates, path, "IncludeAll.h", includes=list(headers))

@@ -1,0 +1,177 @@
+"""Dispatch keys → `Register<Key>.cpp`, which wraps and registers kernels, and the functions of `mylib::cpu`.
+
+A wrapper sees to devices where the key's backend has several, and calls the author's kernel; around
+a structured kernel it makes the outputs as the form demands (see the template `detail/Structured.h`).
+
+    at::Tensor wrapper_CPU__blend(const at::Tensor & self, const at::Tensor & other) {
+      detail::Functional<mylib::native::structured_blend_out, Memory, 1> op;
+      op.meta(self, other);
+      op.impl(self, other, op.outputs_[0]);
+      return std::move(op.outputs_[0]);
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.device_guards import device_check, device_guard
+from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
+from opgen.dest.register_unstructured import wrap_meta_inplace, wrapper_name
+from opgen.dest.served_forms import Served, Service
+from opgen.dispatch_keys import DispatchKey, is_cuda_dispatch_key
+from opgen.extension.backends import Backend, backend
+from opgen.extension.batching import wrap_batch_rule
+from opgen.extension.extension import Extension
+from opgen.extension.includes import header, include_all, operator_headers, render_file
+from opgen.extension.operators import origin
+from opgen.extension.structured import wrap_structured
+from opgen.model import BackendIndex, NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+
+def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `CPUFunctions.h` and the `ops/…_cpu_dispatch.h` that it includes, for each key."""
+    for key in filter(has_functions, extension.keys):
+        declared: dict[str, list[str]] = {}
+        for served in extension.served_by(key):
+            lines = declared.setdefault(served.first.root_name, [])
+            for form, _ in served.forms:
+                lines += [signature.decl() for signature in extension.signatures(form).cpp_backend.signatures()]
+        suffix = f"_{key.lower()}_dispatch"
+        for name, declarations in declared.items():
+            yield render_file(
+                extension,
+                templates,
+                f"ops/{name}{suffix}.h",
+                "BackendHeader.h",
+                backend=key.lower(),
+                declarations=declarations,
+            )
+        yield include_all(extension, templates, f"{key}Functions.h", operator_headers(extension, suffix, declared))
+
+
+def emit_structured_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields what the registrations of structured kernels are made with."""
+    if extension.program.structured_groups:
+        for path in ("detail/Structured.h", "detail/Elementwise.h"):
+            yield render_file(extension, templates, path, path)
+
+
+def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields the registrations of each key that has kernels."""
+    calls = KernelCalls(extension.program)
+    for key in extension.keys:
+        yield _registrations(extension, calls, key, templates)
+
+
+def has_functions(key: DispatchKey) -> bool:
+    """Whether kernels under the key can be called past the dispatcher: not those that are between it and backends."""
+    return key is not DispatchKey.FuncTorchBatched
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A wrapper, as the template calls its parts."""
+
+    origin: str
+    operator: str
+    name: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function of the key's namespace."""
+
+    definition: str
+    call: str
+
+
+def _registrations(
+    extension: Extension, calls: KernelCalls, key: DispatchKey, templates: TemplateSet
+) -> OutputFile:
+    served, known = tuple(extension.served_by(key)), backend(key)
+    wrappers = [_wrap(extension, calls, each, form, service) for each in served for form, service in each.forms]
+    allocates = any(service is Service.STRUCTURED for each in served for _, service in each.forms)
+    env = {
+        "key": str(key),
+        "backend": key.lower(),
+        "includes": [*_includes(extension, known, served, allocates), *_device_includes(key)],
+        "allocates": allocates,
+        "wrappers": [_registered(extension, wrapper) for wrapper in wrappers],
+        "functions": list(_functions(calls, wrappers)) if has_functions(key) else [],
+        **_memory(known),
+    }
+    file = render_file(extension, templates, f"Register{key}.cpp", "RegisterKernels.cpp", **env)
+    return OutputFile(file.path, file.text, group=known.source_group)
+
+
+def _memory(known: Backend) -> dict[str, str]:
+    """How outputs of structured kernels are allocated."""
+    own = known.allocator
+    return {
+        "empty": f"at::detail::empty_{own.suffix}" if own else "at::empty",
+        "empty_strided": f"at::detail::empty_strided_{own.suffix}" if own else "at::empty_strided",
+        "memory_options": "options.device(at::kMeta)" if known.device == "Meta" else "options",
+        "guard": "OneDeviceGuard" if known.has_many_devices else "NoGuard",
+    }
+
+
+def _includes(extension: Extension, known: Backend, served: Iterable[Served], allocates: bool) -> Iterator[str]:
+    if allocates:
+        if known.allocator is not None:
+            yield known.allocator.include
+        yield header(extension, "detail/Structured.h")
+        yield header(extension, "detail/Elementwise.h")
+    if known.key is DispatchKey.FuncTorchBatched:
+        yield header(extension, "detail/Batching.h")
+    names = {each.first.root_name for each in served}
+    yield from operator_headers(extension, "_native", names)
+    yield from operator_headers(extension, "_ops", names)
+    if has_functions(known.key):
+        yield from operator_headers(extension, f"_{known.key.lower()}_dispatch", names)
+
+
+def _device_includes(key: DispatchKey) -> tuple[str, ...]:
+    return ("ATen/Context.h",) if is_cuda_dispatch_key(key) else ()
+
+
+def _wrap(
+    extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: Service
+) -> Wrapper:
+    if served.index.dispatch_key is DispatchKey.FuncTorchBatched:
+        return wrap_batch_rule(extension, form, served.index)
+    if service is Service.STRUCTURED and served.group is not None:
+        return wrap_structured(extension, served.group, form, served.index)
+    if service is Service.META_INPLACE:
+        return wrap_meta_inplace(calls, form, served.index)
+    return _wrap_kernel(calls, form, served.index)
+
+
+def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
+    """The wrapper of the kernel that an operator has under a key."""
+    kernel = index.index[function.func.name]
+    arguments = calls.kernel_arguments(function, symint=kernel.supports_symint())
+    name = wrapper_name(function, index.dispatch_key)
+    statements = [
+        *device_check(function, index, name),
+        *device_guard(function, index),
+        f"return ::{kernel.cpp_namespace}::{kernel.kernel}({arguments});",
+    ]
+    signature = calls.program.signatures(function).dispatcher
+    return Wrapper(function, name, signature, f"{signature.defn(name)} {{\n{block(statements)}}}\n")
+
+
+def _registered(extension: Extension, wrapper: Wrapper) -> _Registered:
+    name = string_literal(str(wrapper.function.func.name))
+    return _Registered(origin(extension, wrapper.function), name, wrapper.name, wrapper.definition)
+
+
+def _functions(calls: KernelCalls, wrappers: Iterable[Wrapper]) -> Iterator[_Function]:
+    for wrapper in wrappers:
+        for head, arguments in calls.public_calls(wrapper):
+            yield _Function(head, f"{wrapper.name}({arguments})")

@@ -1,0 +1,179 @@
+"""Rules that the operators of an extension must keep, so that the C++ made of them compiles.
+
+They come after the front end's, and hold for extensions only: the operators of one library become
+functions, namespaces and files of their own.
+
+    ops.yaml:9:11: error: 'scale.dim' and 'scale' can't be told apart in C++ when called with (Tensor) [ambiguous-overload]
+        9 | - func: mylib::scale.dim(Tensor self, int dim=0) -> Tensor
+          |                ^^^^^^^^^ write 'cpp_no_default_args: [dim]'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from opgen.api.cpp import CppSignature
+from opgen.diagnostics import Diagnostic, Note
+from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, Type
+from opgen.program import Program
+
+_TORCH_NAMESPACE: Final = "aten"
+_RESERVED_NAMESPACES: Final = frozenset(
+    {"at", "c10", "caffe2", "cuda", "detail", "meta", "native", "prim", "prims", "std", "torch"}
+)
+"""Names that operators can't have as theirs: C++ or torch has things of its own there."""
+_OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "native", "structured", "symint", "ufunc"})
+"""Namespaces below the extension's, so that no operator can be called the same."""
+
+Rule = Callable[[Program], Iterator[Diagnostic]]
+
+
+def check_extension(program: Program, tags: Path) -> Iterator[Diagnostic]:
+    """Every breach of a rule."""
+    del tags
+    found = False
+    for rule in _FIRST_RULES:
+        for diagnostic in rule(program):
+            found = True
+            yield diagnostic
+    if not found:
+        for rule in _RULES:
+            yield from rule(program)
+
+
+# ------------------------------------------------------------------------------------- namespaces
+
+
+def _check_aten(program: Program) -> Iterator[Diagnostic]:
+    others = [f for f in program.functions if f.namespace != _TORCH_NAMESPACE]
+    for function in _written(program):
+        if function.namespace == _TORCH_NAMESPACE:
+            own = others[0] if others else function
+            message = f"'{function.func.name}' is an operator of ATen's among those of '{own.namespace}'"
+            label = f"write '{own.namespace}::{function.func.name.name}', or --no-extension for sources of ATen's"
+            yield Diagnostic("aten-in-extension", message, function.loc, label)
+
+
+def _check_one_namespace(program: Program) -> Iterator[Diagnostic]:
+    own = [f for f in _written(program) if f.namespace != _TORCH_NAMESPACE]
+    for function in own:
+        if function.namespace != own[0].namespace:
+            message = f"'{function.namespace}::{function.func.name}' is of another namespace than those before it"
+            label = f"an extension has one namespace, here '{own[0].namespace}'"
+            note = Note(f"'{own[0].namespace}::{own[0].func.name}' is here", own[0].loc)
+            yield Diagnostic("several-namespaces", message, function.loc, label, (note,))
+
+
+def _check_reserved_namespace(program: Program) -> Iterator[Diagnostic]:
+    first = program.functions[0] if program.functions else None
+    if first is not None and first.namespace in _RESERVED_NAMESPACES:
+        message = f"operators can't be of a namespace '{first.namespace}': the name is taken in C++"
+        yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
+
+
+def _written(program: Program) -> Iterator[NativeFunction]:
+    return (function for function in program.functions if "generated" not in function.tags)
+
+
+# ------------------------------------------------------------------------------------------ names
+
+
+def _check_names(program: Program) -> Iterator[Diagnostic]:
+    keys = {key.lower(): str(key) for key in program.backend_indices}
+    for function in _written(program):
+        name = str(function.func.name.name)
+        if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
+            message = f"an operator can't be called '{name}': '{function.namespace}::{name}' is a namespace in C++"
+            yield Diagnostic("reserved-name", message, function.loc, "choose another name")
+
+
+def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
+    for key, index in program.backend_indices.items():
+        for function in _written(program):
+            kernel = index.get_kernel(function)
+            if kernel is not None and _is_foreign(kernel):
+                space = kernel.cpp_namespace.removesuffix("::native")
+                message = f"the kernel '{kernel.kernel}' under {key} can't be in the namespace '{space}'"
+                label = f"kernels are declared where they are: name one of yours, as '{function.namespace}::k'"
+                yield Diagnostic("reserved-kernel-namespace", message, function.loc, label)
+
+
+def _is_foreign(kernel: BackendMetadata) -> bool:
+    return kernel.cpp_namespace.split("::")[0] in {"std", "c10", "torch"}
+
+
+# -------------------------------------------------------------------------------------- overloads
+
+
+def _check_overloads(program: Program) -> Iterator[Diagnostic]:
+    """No call in C++ may fit two functions of one name equally well."""
+    by_name: dict[str, list[tuple[CppSignature, NativeFunction]]] = {}
+    for function in program.functions:
+        for signature in program.signatures(function).cpp_backend.signatures():
+            by_name.setdefault(signature.name(), []).append((signature, function))
+    reported: set[frozenset[NativeFunction]] = set()
+    for overloads in by_name.values():
+        for (first, one), (second, other) in combinations(overloads, 2):
+            pair = frozenset((one, other))
+            if pair in reported or one is other:
+                continue
+            common = _ambiguous_call(first, second)
+            if common is not None:
+                reported.add(pair)
+                yield _ambiguity(one, other, common)
+
+
+def _ambiguous_call(first: CppSignature, second: CppSignature) -> tuple[str, ...] | None:
+    """The types of arguments with which a call fits both, without one of them fitting better."""
+    types = [[str(binding.nctype.type.remove_const_ref()) for binding in s.arguments] for s in (first, second)]
+    least = max(sum(1 for binding in s.arguments if binding.default is None) for s in (first, second))
+    for count in range(least, min(map(len, types)) + 1):
+        if types[0][:count] == types[1][:count]:
+            return tuple(types[0][:count])
+    return None
+
+
+def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ...]) -> Diagnostic:
+    call = ", ".join(name.removeprefix("at::").removeprefix("c10::") for name in common)
+    later = max(one, other, key=lambda function: function.loc.start)
+    earlier = other if later is one else one
+    message = f"'{later.func.name}' and '{earlier.func.name}' can't be told apart in C++ when called with ({call})"
+    defaults = [a.name for a in later.func.arguments.flat_non_out if a.default is not None]
+    hidden = [name for name in defaults if name not in later.cpp_no_default_args]
+    label = f"write 'cpp_no_default_args: [{', '.join(hidden)}]'" if hidden else "let one of them take other types"
+    return Diagnostic("ambiguous-overload", message, later.loc, label, (Note("the other is here", earlier.loc),))
+
+
+# ------------------------------------------------------------------------------------------ types
+
+_UNBOUND: Final = frozenset({BaseTy.DeviceIndex, BaseTy.DimVector, BaseTy.GraphModule})
+"""Types that torch's own operators have, but that the dispatcher can't hand on for others."""
+
+
+def _check_types(program: Program) -> Iterator[Diagnostic]:
+    for function in _written(program):
+        func = function.func
+        typed = [(f"argument '{a.name}'", a.type) for a in func.arguments.flat_all]
+        typed += [("a return", r.type) for r in func.returns]
+        for what, type in typed:
+            base = _base(type)
+            if base in _UNBOUND:
+                message = f"'{func.name}': {what} is of type '{type}', which no binding exists for"
+                yield Diagnostic("unbound-type", message, function.loc, "use Tensor, Scalar, int, float, bool or str")
+
+
+def _base(type: Type) -> BaseTy | None:
+    while not isinstance(type, BaseType):
+        inner = getattr(type, "elem", None)
+        if inner is None:
+            return None
+        type = inner
+    return type.name
+
+
+_FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)
+"""What makes the other rules' answers worthless if it is broken."""
+_RULES: Final[tuple[Rule, ...]] = (_check_names, _check_kernel_namespaces, _check_overloads, _check_types)

@@ -1,0 +1,65 @@
+r"""The operators → `RegisterSchema.cpp`, which tells the dispatcher of their schemas and tags.
+
+    TORCH_LIBRARY(mylib, m) {
+      std::vector<at::Tag> tags_0 = {at::Tag::pointwise};
+      m.def("scale(Tensor self, float by=1.0) -> Tensor", tags_0);
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.dest.cpp_text import string_literal
+from opgen.extension.extension import Extension
+from opgen.extension.includes import render_file
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+NEWER_TAGS: Final = ("inplace", "out")
+"""Tags that the oldest torch which extensions are built for doesn't have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TagGroup:
+    """A set of tags that operators share."""
+
+    name: str
+    tags: str
+    newer: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """An operator's schema as a C++ literal, and its tags."""
+
+    schema: str
+    tags: str
+
+
+def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterSchema.cpp`."""
+    groups: dict[frozenset[str], _TagGroup] = {}
+    definitions: list[_Definition] = []
+    for function in extension.program.functions:
+        if function.tags and function.tags not in groups:
+            groups[function.tags] = _tag_group(f"tags_{len(groups)}", function.tags)
+        name = groups[function.tags].name if function.tags else "{}"
+        definitions.append(_Definition(string_literal(extension.signatures(function).schema), name))
+    yield render_file(
+        extension,
+        templates,
+        "RegisterSchema.cpp",
+        "RegisterSchema.cpp",
+        macro="TORCH_LIBRARY_FRAGMENT" if extension.options.is_fragment else "TORCH_LIBRARY",
+        newer_tags=NEWER_TAGS,
+        tag_groups=list(groups.values()),
+        definitions=definitions,
+    )
+
+
+def _tag_group(name: str, tags: frozenset[str]) -> _TagGroup:
+    old = [f"at::Tag::{tag}" for tag in sorted(tags) if tag not in NEWER_TAGS]
+    return _TagGroup(name, ", ".join(old), tuple(tag for tag in NEWER_TAGS if tag in tags))

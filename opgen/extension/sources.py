@@ -1,0 +1,41 @@
+"""The files of a run → the lists by which a build knows them: CMake variables, and JSON for setuptools.
+
+For `-o build/sources.cmake` there is `build/sources.cmake`, with a variable for each kind of file, and
+`build/sources.json` with the same lists.  Sources for a kind of device are apart, as they need its toolkit.
+
+    set(opgen_sources "out/RegisterSchema.cpp" …)
+    set(opgen_cuda_sources "out/RegisterCUDA.cpp" …)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from opgen.output.dependencies import render_cmake_list
+from opgen.output.files import OutputFile
+
+ROOT: Final = "lists"
+"""Root name of the lists: the folder that the user's path is in."""
+
+_SOURCES: Final = (".cpp", ".cu", ".mm")
+
+
+def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Path) -> Iterator[OutputFile]:
+    """Yields the lists of `files`, as CMake and as JSON."""
+    lists = source_lists(files, install_dir)
+    cmake = "".join(f"{render_cmake_list(f'opgen_{name}', paths)}" for name, paths in lists.items())
+    yield OutputFile(output.name, cmake, ROOT, None)
+    yield OutputFile(str(PurePosixPath(output.name).with_suffix(".json")), json.dumps(lists, indent=2) + "\n", ROOT, None)
+
+
+def source_lists(files: Iterable[OutputFile], install_dir: Path) -> dict[str, list[str]]:
+    """The files by kind: `headers`, `sources`, `cuda_sources` …, `python`; paths begin with the install directory."""
+    lists: dict[str, list[str]] = {"headers": [], "sources": [], "python": []}
+    for file in files:
+        suffix = PurePosixPath(file.path).suffix
+        name = f"{file.group or ''}sources" if suffix in _SOURCES else "headers" if suffix == ".h" else "python"
+        lists.setdefault(name, []).append(f"{install_dir.as_posix()}/{file.path}")
+    return {name: sorted(paths) for name, paths in lists.items()}
