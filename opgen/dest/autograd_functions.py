@@ -148,16 +148,32 @@ def _lines(lines: Iterable[str], indent: int) -> str:
 
 def render_definition(node: Node) -> str:
     """All functions of a class, and those that they call."""
-    op = node.op
-    values = _Values.of(node)
+    op, values = node.op, _Values.of(node)
     prologue = _lines([m.guard for m in node.members if m.guard], 2)
     prologue += _lines([m.unpack for m in node.members if m.unpack], 2)
     prologue += _render_needs(node)
     lock = f"  {_LOCK}\n" if any(member.release for member in node.members) else ""
     return f"""\
+{_render_functional(node, values)}
+variable_list {op}::apply(variable_list&& grads) {{
+{lock}\
+{prologue}\
+  return {op}_apply_functional({", ".join(["std::move(grads)", "needs_input_grad", *values.names])});
+}}
+
+void {op}::compiled_args(CompiledNodeArgs& args) const {{
+{_lines([f"args.collect({member.collected});" for member in node.members], 4)}\
+}}
+{_render_apply_with_saved(node, values, prologue)}"""
+
+
+def _render_functional(node: Node, values: _Values) -> str:
+    """The formulas as a function of all that they use, and the same for values of TorchScript."""
+    op, count = node.op, len(node.arguments)
+    return f"""\
 static variable_list {op}_apply_functional(
   variable_list&& grads,
-  {", ".join([f"std::array<bool,{len(node.arguments)}> needs_input_grad", *values.parameters])})
+  {", ".join([f"std::array<bool,{count}> needs_input_grad", *values.parameters])})
 {{
 {_render_ranges(node)}\
   variable_list grad_inputs(gen.size());
@@ -170,22 +186,18 @@ inline variable_list {op}_apply_functional_ivalue(const variable_list& grads, co
   TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
 #else
   auto packed_args = PackedArgs(args);
-  auto needs_input_grad = packed_args.unpack<std::array<bool, {len(node.arguments)}>>();
+  auto needs_input_grad = packed_args.unpack<std::array<bool, {count}>>();
 {_lines([f"auto {name} = packed_args.unpack<{type}>();" for name, type in values.typed], 2)}\
   return {op}_apply_functional({", ".join(["variable_list(grads)", "needs_input_grad", *values.names])});
 #endif
 }}
+"""
 
-variable_list {op}::apply(variable_list&& grads) {{
-{lock}\
-{prologue}\
-  return {op}_apply_functional({", ".join(["std::move(grads)", "needs_input_grad", *values.names])});
-}}
 
-void {op}::compiled_args(CompiledNodeArgs& args) const {{
-{_lines([f"args.collect({member.collected});" for member in node.members], 4)}\
-}}
-variable_list {op}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {{
+def _render_apply_with_saved(node: Node, values: _Values, prologue: str) -> str:
+    """What the compiler of graphs calls in place of `apply`."""
+    return f"""\
+variable_list {node.op}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {{
 #ifdef C10_MOBILE
   TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
 #else

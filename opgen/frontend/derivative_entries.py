@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
@@ -44,7 +45,7 @@ AUTOGRAD_KEYS: Final = tuple(
 )
 """The dispatch keys that derivatives may be given for, beside `Default`."""
 
-_BOOLEANS: Final = {"true": True, "false": False}
+_BOOLEANS: Final = MappingProxyType({"true": True, "false": False})
 
 
 @dataclass(frozen=True, slots=True)

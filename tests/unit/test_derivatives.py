@@ -33,7 +33,7 @@ RESULT = (NamedCType("result", TENSOR),)
         ("self.options(), self", "self_options, self", "self_options = self.options(), self"),
         ("self, self.options()", "self, self_options", "self_options = self.options(), self"),
         ("self.sym_strides()", "self_sym_strides", 'self_sym_strides = strides_or_error(self, "self")'),
-        ("f(result.scalar_type(), result)", "f(result_scalar_type, result)", "result_scalar_type = result.scalar_type(), result"),
+        ("f(result.layout(), result)", "f(result_layout, result)", "result_layout = result.layout(), result"),
         ("selfish(self_t, a.b)", "selfish(self_t, a.b)", ""),
         ("dim, other, self", "dim, other, self", "self, other, dim"),
     ],
