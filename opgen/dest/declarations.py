@@ -77,10 +77,10 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 
 
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Declarations.yaml`, which no list of dependencies names."""
+    """Yields `Declarations.yaml`."""
     rows = ArgumentRows()
     text = "".join([render_declaration(program.signatures(function), rows) for function in program.functions])
-    yield OutputFile(_DECLARATIONS, text or "[]\n", group=None)
+    yield OutputFile(_DECLARATIONS, text or "[]\n")
 
 
 def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> str:
