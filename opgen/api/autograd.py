@@ -15,13 +15,13 @@ are carried over to its other forms is in `opgen.api.autograd_matching`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from opgen.api import cpp
-from opgen.api.types import DEFAULT_POLICY, Binding, NamedCType, TypePolicy
-from opgen.model import Argument, BaseTy, NativeFunction, Type
+from opgen.api.types import Binding, NamedCType
+from opgen.model import FunctionSchema, NativeFunction, Type
 
 DEFAULT_KEY: Final = "Default"
 """The key of derivatives that hold for every backend which has none of its own."""
@@ -129,7 +129,6 @@ class DifferentiableInput:
 
     name: str
     type: Type
-    cpp_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,6 @@ class DifferentiableOutput:
 
     name: str
     type: Type
-    cpp_type: str
 
 
 def unique(values: Iterable[_T]) -> tuple[_T, ...]:
@@ -193,14 +191,11 @@ def gen_differentiable_outputs(
     """
     function = matched.func
     info = matched.info.get(key) if matched.info is not None else None
-    policy = TypePolicy.from_function(function)
-    outputs = [
-        DifferentiableOutput(name, returned.type, str(cpp.return_type(returned, policy=policy)))
-        for name, returned in zip(cpp.return_names(function), function.func.returns, strict=True)
-    ]
+    named = zip(cpp.return_names(function), function.func.returns, strict=True)
+    outputs = [DifferentiableOutput(name, returned.type) for name, returned in named]
     stated = info.output_differentiability if info is not None else None
     if stated is not None:
-        return tuple(output for output, wanted in zip(outputs, stated, strict=True) if wanted)
+        return tuple([output for output, wanted in zip(outputs, stated, strict=True) if wanted])
     candidates = [output for output in outputs if is_differentiable(output.name, output.type, info)]
     return tuple(candidates[:1] if uses_single_grad(info) else candidates)
 
@@ -215,19 +210,12 @@ def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
     return "use_derived" if has_derivatives or matched.func.is_abstract else "use_type"
 
 
-def differentiable_inputs(
-    arguments: Sequence[Binding], info: DifferentiabilityInfo | None, policy: TypePolicy = DEFAULT_POLICY
-) -> tuple[DifferentiableInput, ...]:
-    """Those of an operator's parameters that may require a gradient."""
-    found = []
-    for binding in arguments:
-        argument = binding.argument
-        if isinstance(argument, Argument) and is_differentiable(argument.name, argument.type, info):
-            ctype = cpp.argument_ctype(argument.type, mutable=argument.is_write, symint=True, policy=policy)
-            found.append(DifferentiableInput(argument.name, argument.type, str(ctype)))
-    return tuple(found)
-
-
-def is_tensor_type(type: Type) -> bool:
-    """Whether this is a tensor or an optional one, no list."""
-    return type.is_base_ty_like(BaseTy.Tensor) and type.is_list_like() is None
+def differentiable_inputs(func: FunctionSchema, info: DifferentiabilityInfo | None) -> tuple[DifferentiableInput, ...]:
+    """The arguments of an operator that may require a gradient."""
+    return tuple(
+        [
+            DifferentiableInput(argument.name, argument.type)
+            for argument in func.schema_order_arguments()
+            if is_differentiable(argument.name, argument.type, info)
+        ]
+    )

@@ -57,6 +57,7 @@ class _Matcher:
         self.other: dict[str, Infos] = {}
         self.references: dict[str, list[DifferentiabilityInfo]] = {}
         self.derived: list[DifferentiabilityInfo] = []
+        self.names = frozenset(name.name.base for name in infos)
         for found in infos.values():
             func = next(iter(found.values())).func.func
             kind = self.functional if func.kind() is SchemaKind.functional else self.other
@@ -81,6 +82,8 @@ class _Matcher:
             return self.infos[function.func.name], True
         if is_foreach_func(function):
             return self._find_for_lists(function), False
+        if function.root_name not in self.names:
+            return None, False
         signature = _signature(function.func)
         found = self.functional.get(signature)
         if found is None and is_generated:

@@ -167,7 +167,7 @@ class _Kernel:
         """The kernel of an operator for a dispatch key."""
         info = matched.info.get(key) if matched.info is not None else None
         forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
-        inputs = differentiable_inputs(signature.arguments, info)
+        inputs = differentiable_inputs(matched.func.func, info)
         renamed = _reference_names(matched.func, info)
         return _Kernel(
             function=matched.func,

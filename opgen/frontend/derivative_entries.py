@@ -102,6 +102,10 @@ def _read_name(node: MappingNode) -> Scalar:
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
     """The operator that an entry is for."""
+    # As a rule the schema is that of the operator, letter by letter, and needn't be read.
+    meant = functions.get(where.text.partition("(")[0])
+    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
+        return meant
     try:
         schema = FunctionSchema.parse(where.text)
     except SchemaError as problem:
@@ -256,20 +260,23 @@ def _read_names(
 
     Any argument may be said to be constant.
     """
-    before = log.error_count
     names = []
+    problems: list[Diagnostic] = []
     for found in _NAME.finditer(key.text):
-        named = Named(found.group(), key.span_at(*found.span()), found.group() not in operator.arguments)
+        name = found.group()
+        named = Named(name, key.span_at(*found.span()), name not in operator.arguments)
         names.append(named)
-        log.extend(_check_name(named, operator, seen, key.text))
-        if not named.is_result and not is_constant and not operator.is_tensor(named.text):
-            message = f"the argument '{named.text}' can't have a gradient: its type is '{operator.type_of(named.text)}'"
-            log.error("not-differentiable", message, named.span, "only tensors and lists of tensors can")
-        seen.setdefault(named.text, named)
-    if log.error_count == before and len({named.is_result for named in names}) == 2:
+        problems += _check_name(named, operator, seen, key.text)
+        if not named.is_result and not is_constant and not operator.is_tensor(name):
+            message = f"the argument '{name}' can't have a gradient: its type is '{operator.type_of(name)}'"
+            label = "only tensors and lists of tensors can"
+            problems.append(Diagnostic("not-differentiable", message, named.span, label))
+        seen.setdefault(name, named)
+    if not problems and len({named.is_result for named in names}) == 2:
         message = "a formula is for arguments or for results, not for both"
-        log.error("mixed-names", message, key.span)
-    return tuple(names) if log.error_count == before else ()
+        problems.append(Diagnostic("mixed-names", message, key.span))
+    log.extend(problems)
+    return () if problems else tuple(names)
 
 
 def _check_name(named: Named, operator: Operator, seen: Mapping[str, Named], key: str) -> Iterator[Diagnostic]:

@@ -13,8 +13,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import identifiers, is_foreach_func
-from opgen.api.cpp import CppSignatureGroup
-from opgen.api.types import Binding, NamedCType, SpecialArgName
+from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span
 from opgen.frontend.formulas import (
     FormulaProblem,
@@ -68,6 +67,8 @@ class Operator:
     function: NativeFunction
     bindings: tuple[Binding, ...]
     """The parameters of the C++ function: tensor options are one."""
+    arguments: tuple[str, ...]
+    """The parameters' names."""
     inputs: tuple[NamedCType, ...]
     """What can be kept of the arguments."""
     outputs: tuple[NamedCType, ...]
@@ -90,13 +91,14 @@ class Operator:
         """What formulas may speak of, given which results the entry says are differentiable."""
         returns = function.func.returns
         names = _result_names(function)
-        signatures = CppSignatureGroup.from_native_function(function, method=False)
-        bindings = (signatures.symint_signature or signatures.signature).arguments
+        policy = TypePolicy.from_function(function)
+        bindings = cpp.arguments(function.func.arguments, faithful=False, symint=True, method=False, policy=policy)
         types = [cpp.return_type(returned).remove_const_ref() for returned in returns]
         differentiable = stated or tuple(returned.type.is_tensor_like() for returned in returns)
         return Operator(
             function=function,
             bindings=bindings,
+            arguments=tuple(binding.name for binding in bindings),
             inputs=tuple(_by_value(binding) for binding in bindings),
             outputs=tuple(NamedCType(name, ctype) for name, ctype in zip(names, types, strict=True)),
             results={name: returned.type for name, returned in zip(names, returns, strict=True)},
@@ -109,11 +111,6 @@ class Operator:
                 if wanted and returned.name
             ),
         )
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The parameters' names."""
-        return tuple(binding.name for binding in self.bindings)
 
     def type_of(self, name: str) -> Type | str:
         """The type of an argument."""
