@@ -24,14 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.output.manifest import NAME as MANIFEST
 from tests.conformance.tokens import Difference, compare_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-BOOKKEEPING: Final = frozenset({MANIFEST})
-"""Files that a generator keeps for itself beside what it generates; they are never compared."""
 PARALLEL_BYTES: Final = 8_000_000
 """Above this much unequal text, comparing may go to worker processes."""
 
