@@ -29,8 +29,10 @@ from opgen import gen
 
 STUBS: Final = Path(__file__).resolve().parent / "stubs"
 FLAGS: Final = ("-std=c++20", "-w", "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
-TORCH_HEADERS: Final = ("ATen/ATen.h", "ATen/TensorIndexing.h", "torch/torch.h")
-"""Headers of torch's that are full of calls of what is generated."""
+TORCH_HEADERS: Final = ("ATen/ATen.h", "ATen/TensorIndexing.h", "ATen/ExpandUtils.h", "torch/library.h")
+"""Headers of torch's that call what is generated."""
+EVERY_OPERATOR: Final = ("torch/torch.h",)
+"""Those that call nearly all operators of torch's definitions, more than opgen's own have."""
 COMMON: Final = ("ATen/core/Tensor.h", "ATen/core/dispatch/Dispatcher.h", "torch/library.h")
 NOT_COMPILED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -80,6 +82,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compiler(tree: Path) -> Compiler:
+    return _compiler(tree)
+
+
+def _compiler(tree: Path) -> Compiler:
     program, spec = shutil.which(os.environ.get("CXX", "g++")), find_spec("torch")
     if program is None or spec is None or not spec.submodule_search_locations:
         pytest.fail("needs torch and a C++20 compiler: g++, or the one that CXX names", pytrace=False)
@@ -92,13 +98,26 @@ def _including(headers: Sequence[str], path: Path) -> Path:
 
 
 def test_headers(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
-    """All headers, after and before torch's own that include some of them."""
+    """All headers, and torch's own behind them."""
+    _check_headers(compiler, tree, TORCH_HEADERS, tmp_path)
+
+
+def _check_headers(compiler: Compiler, tree: Path, more: Sequence[str], tmp_path: Path) -> None:
     generated = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*.h") if path.name not in NOT_COMPILED)
     assert len(generated) > 20
-    source = _including([*generated, *TORCH_HEADERS], tmp_path / "headers.cpp")
-    complaint = compiler.complaint(source, "-fsyntax-only")
+    complaint = compiler.complaint(_including([*generated, *more], tmp_path / "headers.cpp"), "-fsyntax-only")
     if complaint:
         pytest.fail(complaint, pytrace=False)
+
+
+def test_headers_of_all_of_torch(torch_source: Path, tmp_path: Path) -> None:
+    """Our templates with torch's definitions: everything that includes the class `Tensor` accepts ours."""
+    ours = tmp_path / "ours"
+    shutil.copytree(torch_source / "native", ours / "native")
+    tree = tmp_path / "tree"
+    arguments = ["--source-path", str(ours), "--install-dir", str(tree / "ATen"), "--generate", "headers"]
+    assert gen.main(["--quiet", *arguments]) == 0
+    _check_headers(_compiler(tree), tree, (*TORCH_HEADERS, *EVERY_OPERATOR), tmp_path)
 
 
 def test_sources(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
