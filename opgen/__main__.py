@@ -1,34 +1,57 @@
-"""The `opgen` command: the first word says which generator, the rest are its flags.
+"""The `opgen` command: the first word says what to do, the rest are its flags.
 
-opgen gen --source-path ATen --install-dir out        python -m opgen gen …
+    opgen gen --install-dir out        python -m opgen gen …
+
+Each command is imported when it is asked for, so that a run with nothing to do is over at once.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
-from opgen import __version__, gen
+from opgen import __version__
+from opgen.entry import run_as_program
+
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "gen": "write the sources of ATen, or of a set of operators like it",
+        "check": "say what gen would change",
+        "diff": "say what changes between two definitions files",
+    }
+)
+"""The module of each command is named after it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the generator that the command line names; returns its exit code."""
+    """Runs the command that the command line names; returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] not in COMMANDS:
+        _build_parser().parse_args(arguments[:1])
+    code: int = importlib.import_module(f"opgen.{arguments[0]}").main(arguments[1:])
+    return code
+
+
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="opgen",
         description="Generate the code of PyTorch operators.",
-        epilog="'opgen gen --help' lists its flags.",
+        epilog="'opgen gen --help' lists the flags of gen, which check and diff take too.",
     )
     parser.add_argument("--version", action="version", version=f"opgen {__version__}")
-    parser.add_argument("command", choices=("gen",), help="gen: the sources of ATen, or of a set of operators like it")
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    parser.parse_args(arguments[:1])
-    return gen.main(arguments[1:])
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, what in COMMANDS.items():
+        commands.add_parser(name, help=what)
+    return parser
 
 
 def entry_point() -> None:
     """Runs as a command."""
-    sys.exit(main())
+    run_as_program(main)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -81,7 +81,7 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
         return run_extension(request, source, log)
-    record = RunRecord(arguments, _meaning(request), quiet=request.quiet, stamp=os.fspath(request.stamp or ""))
+    record = RunRecord(arguments, request)
     inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
     program = None if inputs is None else load(inputs, request, log)
     if inputs is None or program is None:
@@ -98,14 +98,6 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
             return None
         read = [*_files_read(inputs, request), *sorted({name for share in shares for name in share.templates})]
         return _commit(target, [file for share in shares for file in share.placed], read, record, request, log)
-
-
-def _meaning(request: Request) -> Mapping[str, object]:
-    """What the command line asks for, apart from how it is done and talked about."""
-    manner = ("options", "quiet", "verbose", "jobs", "dry_run")
-    asked = {field.name: getattr(request, field.name) for field in fields(request)}
-    options = {field.name: getattr(request.options, field.name) for field in fields(request.options)}
-    return {name: value for name, value in (asked | options).items() if name not in manner}
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
@@ -188,9 +180,10 @@ def _compares_shim_headers(options: Options) -> bool:
 def _files_read(inputs: Inputs, request: Request) -> Iterator[str]:
     """The files that a run reads, apart from its templates."""
     given = (inputs.functions, inputs.tags, request.selection_path, request.fallback_ops_path)
-    yield from (os.fspath(path) for path in given if path is not None)
-    # Whether there is such a folder decides where templates come from.
-    yield os.path.join(os.fspath(request.source_path or inputs.functions.parent.parent), "templates")
+    yield from (os.fspath(path) for path in given if isinstance(path, Path))
+    if request.source_path is not None:
+        # Whether there is such a folder decides where templates come from.
+        yield os.fspath(request.source_path / "templates")
     if _compares_shim_headers(request.options):
         folder = request.options.aoti_install_dir or Path()
         devices = ("aten", "cpu", "cuda", "mps", "xpu", "mtia")
@@ -222,7 +215,7 @@ def _commit(
     announcement = None if dry_run else record.announcement(placed)
     if announcement is not None:
         target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(placed))
+    report = target.commit(placed, record.gone(file.path for file in placed))
     others = _write_others(target, placed, read, request)
     if not dry_run:
         said = _remarks(request, log)

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from opgen.diagnostics import Diagnostics, Note
+from opgen.diagnostics import Diagnostics, Note, Source
 
 SOURCE_PATH_FLAG: Final = "--source-path"
 FROM_TORCH_FLAG: Final = "--from-torch"
@@ -29,9 +29,9 @@ _DEFINITIONS: Final = ("native/native_functions.yaml", "native/tags.yaml")
 class Inputs:
     """The files of one run of the ATen generator."""
 
-    functions: Path
+    functions: Path | Source
     """The operators."""
-    tags: Path
+    tags: Path | Source
     """The tags that they may have."""
     templates: Path
     """The folder of templates."""

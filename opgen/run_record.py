@@ -1,6 +1,6 @@
 """Keeps account of a run: what it reads and writes, what a former run with the same flags wrote.
 
-    record = RunRecord(arguments, flags)
+    record = RunRecord(arguments, request)
     record.load(install_dir)             →  record.known, record.gone(…)
     record.announcement(placed)          →  the manifest before files take their places
     record.manifest(inputs, placed, …)   →  the manifest after that
@@ -15,10 +15,12 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from opgen.command_line import Request
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.writer import Placed
 
@@ -30,17 +32,17 @@ _UNCERTAIN: Final = FileState("changed during the run")
 class RunRecord:
     """The account of one run."""
 
-    def __init__(self, arguments: Sequence[str], flags: Mapping[str, object], *, quiet: bool, stamp: str) -> None:
-        """`flags` are what the command line means, apart from how a run talks and how many processes it uses."""
+    def __init__(self, arguments: Sequence[str], request: Request) -> None:
+        """`arguments` is the command line, `request` what it asks for."""
         self._started = time.time_ns()
         self._record = Record(
             arguments=tuple(arguments),
             folder=os.getcwd(),
-            options=canonical(flags),
+            options=canonical(meaning(request)),
             inputs={},
             outputs={},
-            quiet=quiet,
-            stamp=stamp,
+            quiet=request.quiet,
+            stamp=os.fspath(request.stamp or ""),
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None
@@ -56,11 +58,11 @@ class RunRecord:
         """Files as former runs left them."""
         return {path: state for record in reversed(self._records) for path, state in record.outputs.items()}
 
-    def gone(self, placed: Iterable[Placed]) -> Mapping[str, FileState]:
-        """Files that a former run wrote with the same flags, and no run does now."""
+    def gone(self, paths: Iterable[str]) -> Mapping[str, FileState]:
+        """Files that a former run wrote with the same flags, and no run does now: this one has the `paths`."""
         if self._former is None:
             return {}
-        kept = {file.path for file in placed}
+        kept = set(paths)
         kept.update(path for other in self._records if other is not self._former for path in other.outputs)
         return {path: state for path, state in self._former.outputs.items() if path not in kept}
 
@@ -99,6 +101,14 @@ class RunRecord:
             return state
         is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
         return _UNCERTAIN if is_later else state
+
+
+def meaning(request: Request) -> Mapping[str, object]:
+    """What the command line asks for, apart from how it is done and talked about."""
+    manner = ("options", "quiet", "verbose", "jobs", "dry_run")
+    asked = {field.name: getattr(request, field.name) for field in fields(request)}
+    options = {field.name: getattr(request.options, field.name) for field in fields(request.options)}
+    return {name: value for name, value in (asked | options).items() if name not in manner}
 
 
 def canonical(value: object) -> str:

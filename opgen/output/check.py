@@ -1,0 +1,152 @@
+"""Compares files as they would be written with those on the disk, and says what differs, operator by operator.
+
+    differences = compare(files, folders)      →  Difference("out/ops/add.h", old lines, new lines), …
+    render_by_operator(differences, names)
+
+    add: 2 places
+    --- out/ops/add.h (on the disk)
+    +++ out/ops/add.h (generated)
+    @@ -12,1 +12,1 @@
+    …
+
+The operator of a place is the first one that the changed lines name.  Of a file that repeats what is in its shards
+only the name is said.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostic, UserError
+from opgen.output.files import OutputFile
+
+MAX_LINES: Final = 4000
+"""Most lines, without those at both ends that are the same, of a file whose difference is worked out."""
+CONTEXT: Final = 2
+
+_EVERYTHING: Final = re.compile(r"Everything(?=\.\w+$)")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_OF_ALL: Final = "all operators"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file that isn't as it would be written."""
+
+    path: str
+    """As the user named the folder."""
+    old: tuple[str, ...] | None
+    """The lines on the disk; None if there is no such file."""
+    new: tuple[str, ...] | None
+    """The lines that would be written; None if the file would be removed."""
+
+
+def compare(files: Iterable[OutputFile], folders: Mapping[str, str | os.PathLike[str]]) -> Iterator[Difference]:
+    """Every file that isn't on the disk as it would be written."""
+    for file in files:
+        path = os.path.join(folders[file.root], file.path)
+        old = read_lines(path)
+        new = tuple(file.text.splitlines())
+        if old is None or old != new or Path(path).read_bytes() != file.text.encode():
+            yield Difference(path, old, new)
+
+
+def read_lines(path: str) -> tuple[str, ...] | None:
+    """The lines of a file; None if there is none."""
+    try:
+        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").splitlines())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        message = f"can't read '{path}': {error.strerror or error}"
+        raise UserError(Diagnostic("unreadable-file", message)) from None
+
+
+def render_by_operator(differences: Sequence[Difference], names: Mapping[str, str]) -> str:
+    """Every difference as text, under the operator that it is about; `names` says whose each C++ name is."""
+    shown: dict[str, list[str]] = {}
+    paths = {difference.path for difference in differences}
+    for difference in differences:
+        if _is_repetition(difference.path, paths):
+            shown.setdefault(_OF_ALL, []).append(f"{difference.path}: differs as its shards do\n")
+            continue
+        for operator, text in _hunks(difference, names):
+            shown.setdefault(operator, []).append(text)
+    return "".join(
+        f"{operator}: {len(texts)} {'place' if len(texts) == 1 else 'places'}\n{''.join(texts)}\n"
+        for operator, texts in sorted(shown.items(), key=lambda item: (item[0] == _OF_ALL, item[0]))
+    )
+
+
+def _is_repetition(path: str, paths: set[str]) -> bool:
+    return _EVERYTHING.search(path) is not None and any(_EVERYTHING.sub(f"_{n}", path) in paths for n in range(16))
+
+
+def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The operator and the text of each stretch that differs."""
+    path, old, new = difference.path, difference.old, difference.new
+    if old is None or new is None:
+        what = "isn't there" if old is None else "would be removed"
+        yield _operator_of([os.path.basename(path).partition(".")[0]], names), f"{path}: {what}\n"
+        return
+    before, after = _common_ends(old, new)
+    middle_old, middle_new = old[before : len(old) - after], new[before : len(new) - after]
+    head = f"--- {path} (on the disk)\n+++ {path} (generated)\n"
+    if not middle_old and not middle_new:
+        yield _OF_ALL, f"{path}: only line ends differ\n"
+    elif len(middle_old) + len(middle_new) > MAX_LINES:
+        yield _OF_ALL, f"{head}{len(middle_old):,} lines became {len(middle_new):,}\n"
+    else:
+        for group in difflib.SequenceMatcher(None, middle_old, middle_new, False).get_grouped_opcodes(CONTEXT):
+            lines = list(_unified(group, middle_old, middle_new, before))
+            changed = [line[1:] for line in lines[1:] if line[0] in "+-"]
+            yield _operator_of(changed, names), head + "".join(f"{line}\n" for line in lines)
+
+
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines at the start, and how many at the end, are the same."""
+    most = min(len(old), len(new))
+    before = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= before
+    after = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    return before, after
+
+
+def _unified(
+    group: Iterable[tuple[str, int, int, int, int]], old: Sequence[str], new: Sequence[str], offset: int
+) -> Iterator[str]:
+    steps = list(group)
+    (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = steps[0], steps[-1]
+    sizes = old_end - old_start, new_end - new_start
+    yield f"@@ -{offset + old_start + 1},{sizes[0]} +{offset + new_start + 1},{sizes[1]} @@"
+    for tag, a, b, c, d in steps:
+        if tag == "equal":
+            yield from (f" {line}" for line in old[a:b])
+            continue
+        yield from (f"-{line}" for line in old[a:b])
+        yield from (f"+{line}" for line in new[c:d])
+
+
+def _operator_of(lines: Iterable[str], names: Mapping[str, str]) -> str:
+    """The operator that the lines name first."""
+    words = (word for line in lines for word in _WORD.findall(line))
+    return next(filter(None, (_operator_in(word, names) for word in words)), _OF_ALL)
+
+
+def _operator_in(word: str, names: Mapping[str, str]) -> str | None:
+    """The operator that a word names, by the longest name in it: `structured_add_out_inplace` is about add."""
+    if word in names:
+        return names[word]
+    parts = word.split("_")
+    for length in range(len(parts) - 1, 0, -1):
+        for start in range(len(parts) - length + 1):
+            found = names.get("_".join(parts[start : start + length]))
+            if found is not None:
+                return found
+    return None
