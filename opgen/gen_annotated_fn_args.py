@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from opgen.dest.python_table import ANNOTATION_EMITTERS
+from opgen.dest.annotated_fn_args import emit_annotated_fn_args
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.native_functions import load_program
-from opgen.gen_python import generate_bindings
+from opgen.frontend.python_functions import check_bindings
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Program
@@ -31,15 +31,22 @@ def gen_annotated(
 ) -> None:
     """Writes `annotated_fn_args.py`; raises UserError with every mistake found."""
     log = Diagnostics()
-    program = load_program(Path(native_yaml_path), Path(tags_yaml_path), log)
+    program = _load(Path(native_yaml_path), Path(tags_yaml_path), log)
     if program is None:
         raise UserError(*log.found)
     _write(program, Path(autograd_dir), Path(out), dry_run=False)
 
 
+def _load(functions: Path, tags: Path, log: Diagnostics) -> Program | None:
+    program = load_program(functions, tags, log)
+    if program is not None:
+        check_bindings(program, log)
+    return None if log.has_errors else program
+
+
 def _write(program: Program, autograd: Path, out: Path, *, dry_run: bool) -> WriteReport:
-    files = generate_bindings(program, TemplateSet(autograd / "templates"), ANNOTATION_EMITTERS)
-    return write_files(files, {"install": out}, dry_run=dry_run)
+    files = emit_annotated_fn_args(program, TemplateSet(autograd / "templates"))
+    return write_files(tuple(files), {"install": out}, dry_run=dry_run)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    program = load_program(given.native_functions, given.tags, log)
+    program = _load(given.native_functions, given.tags, log)
     return None if program is None else _write(program, given.autograd, given.out, dry_run=given.dry_run)
 
 

@@ -19,7 +19,7 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.gen_python import load_python
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 from opgen.shell import autograd_parser, run_as_program, run_command
 
 __all__ = ["entry_point", "gen_pyi", "generate", "main"]
@@ -39,16 +39,9 @@ def gen_pyi(
     write_files(generate(program), {"install": Path(out)})
 
 
-def generate(program: Program) -> tuple[OutputFile, ...]:
-    """Every stub file, as a value; mistakes found on the way are one `UserError`."""
-    log, files = Diagnostics(), list[OutputFile]()
-    for emitter in STUB_EMITTERS:
-        try:
-            files.extend(emitter.emit(program))
-        except UserError as problem:
-            log.extend(problem.diagnostics)
-    log.raise_errors()
-    return tuple(files)
+def generate(program: PythonProgram) -> tuple[OutputFile, ...]:
+    """Every stub file, as a value."""
+    return tuple(file for emitter in STUB_EMITTERS for file in emitter.emit(program))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,28 +12,24 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.python_bindings import emit_python_functions, emit_python_methods
-from opgen.dest.python_enum_tag import emit_python_enum_tag
-from opgen.dest.python_return_types import emit_python_return_types
-from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS, EmitPython, PythonEmitter
+from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.deprecated import load_deprecated
 from opgen.frontend.native_functions import load_program
+from opgen.frontend.python_functions import derive_python
 from opgen.gen_autograd import derive_autograd
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 from opgen.shell import autograd_parser, run_as_program, run_command
 
-__all__ = ["entry_point", "gen", "gen_autograd_python", "generate", "load_python", "load_python_autograd", "main"]
+__all__ = ["entry_point", "gen", "gen_autograd_python", "generate", "load_python", "main"]
 
 
 def gen_autograd_python(
@@ -44,10 +40,10 @@ def gen_autograd_python(
 ) -> None:
     """Writes the bindings, and the Python types of autograd's nodes; raises UserError with every mistake found."""
     log, folder = Diagnostics(), Path(autograd_dir)
-    program = load_python_autograd(Path(native_functions_path), Path(tags_path), folder, log)
-    if program is None:
+    loaded = _load(Path(native_functions_path), Path(tags_path), folder, log)
+    if loaded is None:
         raise UserError(*log.found)
-    write_files(generate(program, TemplateSet(folder / "templates")), {"install": Path(out)})
+    write_files(_generate_all(*loaded, TemplateSet(folder / "templates")), {"install": Path(out)})
 
 
 def gen(
@@ -61,54 +57,38 @@ def gen(
 ) -> None:
     """Writes the bindings alone, by default with symbolic integers; raises UserError with every mistake found."""
     log = Diagnostics()
-    program = load_python(Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path), log)
+    program = load_python(Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path), log, symint=symint)
     if program is None:
         raise UserError(*log.found)
-    emitters: tuple[EmitPython, ...] = (
-        partial(emit_python_methods, symint=symint),
-        partial(emit_python_functions, symint=symint),
-        emit_python_return_types,
-        emit_python_enum_tag,
-    )
-    bindings = tuple(PythonEmitter("bindings", emit) for emit in emitters)
-    files = generate_bindings(program, TemplateSet(template_path), bindings)
-    write_files(files, {"install": Path(out)})
+    write_files(generate(program, TemplateSet(template_path)), {"install": Path(out)})
 
 
-def load_python(functions: Path, tags: Path, deprecated: Path, log: Diagnostics) -> Program | None:
-    """The operators with their old signatures; None, with the reasons logged, if anything is wrong."""
+def load_python(
+    functions: Path, tags: Path, deprecated: Path, log: Diagnostics, *, symint: bool = True
+) -> PythonProgram | None:
+    """The operators as Python sees them; None, with the reasons logged, if anything is wrong."""
     program = load_program(functions, tags, log)
     if program is None:
         return None
-    forms = load_deprecated(deprecated, program.functions, log)
-    return None if log.has_errors else replace(program, deprecated=forms)
+    python = derive_python(program, load_deprecated(deprecated, program.functions, log), log, symint=symint)
+    return None if log.has_errors else python
 
 
-def load_python_autograd(functions: Path, tags: Path, folder: Path, log: Diagnostics) -> AutogradProgram | None:
-    """The operators with their old signatures and derivatives; None, with the reasons logged, if any is wrong."""
+def _load(functions: Path, tags: Path, folder: Path, log: Diagnostics) -> tuple[PythonProgram, AutogradProgram] | None:
+    """The operators as Python and as autograd see them; every mistake in either is logged."""
     program = load_program(functions, tags, log)
     if program is None:
         return None
-    forms = load_deprecated(folder / "deprecated.yaml", program.functions, log)
-    program = replace(program, deprecated=forms)
-    derived = derive_autograd(program, folder / "derivatives.yaml", log, program.selector)
-    return None if log.has_errors else derived
+    python = derive_python(program, load_deprecated(folder / "deprecated.yaml", program.functions, log), log)
+    autograd = derive_autograd(program, folder / "derivatives.yaml", log, program.selector)
+    return None if python is None or autograd is None or log.has_errors else (python, autograd)
 
 
-def generate(program: AutogradProgram, templates: TemplateSet, *, quiet: bool = True) -> tuple[OutputFile, ...]:
-    """Every file of a run, as values; mistakes found on the way are one `UserError`."""
-    bindings = generate_bindings(program.program, templates, BINDING_EMITTERS, quiet=quiet)
-    nodes = [file for emitter in NODE_EMITTERS for file in emitter.emit(program, templates)]
-    return (*bindings, *nodes)
-
-
-def generate_bindings(
-    program: Program, templates: TemplateSet, emitters: Sequence[PythonEmitter], *, quiet: bool = True
-) -> tuple[OutputFile, ...]:
-    """The files that are made of operators alone; mistakes of all of them are one `UserError`."""
+def generate(program: PythonProgram, templates: TemplateSet, *, quiet: bool = True) -> tuple[OutputFile, ...]:
+    """The bindings, as values; mistakes in templates are one `UserError`."""
     log, files = Diagnostics(), list[OutputFile]()
-    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
-        for emitter in emitters:
+    with Progress(len(BINDING_EMITTERS) + 1, sys.stderr, enabled=not quiet) as progress:
+        for emitter in BINDING_EMITTERS:
             progress.advance(emitter.name)
             try:
                 files.extend(emitter.emit(program, templates))
@@ -118,16 +98,24 @@ def generate_bindings(
     return tuple(files)
 
 
+def _generate_all(
+    python: PythonProgram, autograd: AutogradProgram, templates: TemplateSet, *, quiet: bool = True
+) -> tuple[OutputFile, ...]:
+    """The bindings, and what shows autograd's nodes to Python."""
+    nodes = [file for emitter in NODE_EMITTERS for file in emitter.emit(autograd, templates)]
+    return (*generate(python, templates, quiet=quiet), *nodes)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
     return run_command(autograd_parser("gen_python", "Generate the bindings of operators to Python."), _run, argv)
 
 
 def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    program = load_python_autograd(given.native_functions, given.tags, given.autograd, log)
-    if program is None:
+    loaded = _load(given.native_functions, given.tags, given.autograd, log)
+    if loaded is None:
         return None
-    files = generate(program, TemplateSet(given.autograd / "templates"), quiet=given.quiet)
+    files = _generate_all(*loaded, TemplateSet(given.autograd / "templates"), quiet=given.quiet)
     return write_files(files, {"install": given.out}, dry_run=given.dry_run)
 
 

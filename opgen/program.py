@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from opgen.api.c_shim import NO_SHIMS, Shims
-from opgen.api.python_overloads import DeprecatedForm
 from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures
 from opgen.dispatch_keys import (
     GENERIC_DISPATCH_KEYS,
@@ -98,8 +97,6 @@ class Program:
     """Which operators are to be registered."""
     tags: Mapping[str, str]
     """Legal tags and what they mean, in the order declared."""
-    deprecated: tuple[DeprecatedForm, ...] = ()
-    """Old signatures of operators that Python still takes."""
     shims: Shims = NO_SHIMS
     """Which operators have functions with a C interface; none unless the run writes such functions."""
     # By identity, which is faster than by name; what is remembered keeps its function alive.

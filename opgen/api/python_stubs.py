@@ -98,14 +98,14 @@ def _list_type(t: ListType) -> str:
 
 
 def return_type_str_pyi(t: Type) -> str:
-    """What is returned for a type of a schema."""
+    """What is returned for a type of a schema; anything, where Python's type has no name here."""
     if isinstance(t, BaseType) and t.name in _RETURNED_TYPES:
         return _RETURNED_TYPES[t.name]
     if isinstance(t, OptionalType):
         return _or_none(return_type_str_pyi(t.elem))
     if isinstance(t, ListType):
         return f"tuple[{return_type_str_pyi(t.elem)}, ...]"
-    raise UnsupportedTypeError(t, "can't be returned to Python")
+    return "Any"
 
 
 def returns_str_pyi(signature: PythonSignature) -> str:

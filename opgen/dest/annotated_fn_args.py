@@ -17,8 +17,6 @@ from opgen.api.python_overloads import (
     is_py_variable_method,
     should_generate_py_binding,
 )
-from opgen.api.types import UnsupportedTypeError
-from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.model import Argument, BaseOperatorName, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -42,15 +40,11 @@ _CALLED_BY_POSITION: Final = frozenset({"round", "round_", "scatter_"})
 def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `annotated_fn_args.py`."""
     bound = [function for function in program.functions if should_generate_py_binding(function)]
-    log, lines = Diagnostics(), []
-    for place, is_selected in _FACES:
-        for function in _by_name(filter(is_selected, bound)):
-            try:
-                lines.append(f"    {place}.{function.func.name.name}: {render_arguments(function)},")
-            except UnsupportedTypeError as problem:
-                message = f"'{function.func.name}' can't be bound to Python: {problem}"
-                log.extend([Diagnostic("python-type", message, function.loc)])
-    log.raise_errors()
+    lines = [
+        f"    {place}.{function.func.name.name}: {render_arguments(function)},"
+        for place, is_selected in _FACES
+        for function in _by_name(filter(is_selected, bound))
+    ]
     text = templates.render("annotated_fn_args.py.in", {"annotated_args": "\n".join(lines)})
     yield OutputFile("annotated_fn_args.py", text)
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 
 
-def emit_python_enum_tag(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_python_enum_tag(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `python_enum_tag.cpp`."""
-    values = [f'.value("{tag}", at::Tag::{tag})' for tag in sorted(program.tags)]
+    values = [f'.value("{tag}", at::Tag::{tag})' for tag in sorted(program.program.tags)]
     text = templates.render("python_enum_tag.cpp", {"enum_of_valid_tags": "\n".join(values)})
     yield OutputFile("python_enum_tag.cpp", text)

@@ -15,17 +15,18 @@ argument asks for that, and else calls the overload that the parser found (see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python import structseq_fieldnames
 from opgen.api.python_calls import DispatchCall, dispatch_call
-from opgen.api.python_overloads import Overload, Pair, group_overloads
+from opgen.api.python_overloads import Overload, Pair
 from opgen.api.signatures import Signatures
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.trace_type import should_trace
 from opgen.model import NativeFunction, SchemaKind
+from opgen.python_program import PythonFunction
 
 GetSignatures = Callable[[NativeFunction], Signatures]
 
@@ -56,17 +57,18 @@ class Binding:
     method: str
 
 
-def render_binding(pairs: Sequence[Pair], module: PythonModule, signatures: GetSignatures) -> Binding:
-    """The binding of the overloads of one Python name."""
+def render_binding(function: PythonFunction, module: PythonModule, signatures: GetSignatures) -> Binding:
+    """The binding of one Python function."""
+    pairs = function.pairs
     name = pairs[0].function.func.name.name
     head = f"static PyObject * THPVariable_{name}(PyObject* self_, PyObject* args"
     is_noarg = len(pairs) == 1 and pairs[0].signature.arguments_count() == 0
     head += ")" if is_noarg else ", PyObject* kwargs)"
     types = _structseq_variables(pairs)
     if is_noarg:
-        lines = _noarg_body(pairs, module, types, signatures)
+        lines = _noarg_body(function, module, types, signatures)
     else:
-        lines = _parser_body(pairs, module, types, signatures)
+        lines = _parser_body(function, module, types, signatures)
     body = "\n".join(lines)
     return Binding(
         name=str(name),
@@ -110,18 +112,18 @@ def structseq_of(function: NativeFunction) -> Structseq | None:
     return Structseq(str(function.func.name.name) + ("_out" if function.func.is_out_fn() else ""), fields)
 
 
-def structseqs_of(pairs: Sequence[Pair]) -> dict[Structseq, str]:
-    """The named tuples of the overloads, each with the suffix that tells it from the others."""
+def structseqs_of(functions: Iterable[NativeFunction]) -> dict[Structseq, str]:
+    """The named tuples that functions of one name return, each with the suffix that tells it from the others."""
     found: dict[Structseq, str] = {}
-    for pair in pairs:
-        structseq = structseq_of(pair.function)
+    for function in functions:
+        structseq = structseq_of(function)
         if structseq is not None and structseq not in found:
             found[structseq] = str(len(found) or "")
     return found
 
 
 def _structseq_variables(pairs: Sequence[Pair]) -> dict[Structseq, str]:
-    return {structseq: f"NamedTuple{suffix}" for structseq, suffix in structseqs_of(pairs).items()}
+    return {structseq: f"NamedTuple{suffix}" for structseq, suffix in structseqs_of(p.function for p in pairs).items()}
 
 
 # ------------------------------------------------------------------------------------- bodies
@@ -138,25 +140,25 @@ def _opening(module: PythonModule, types: Mapping[Structseq, str]) -> list[str]:
 
 
 def _noarg_body(
-    pairs: Sequence[Pair], module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
+    function: PythonFunction, module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
 ) -> list[str]:
     lines = _opening(module, types)
     if module.is_class:
         lines += [
             "  if (has_torch_function(self_)) {",
-            f'    return handle_torch_function(self_, "{pairs[0].signature.name}");',
+            f'    return handle_torch_function(self_, "{function.name}");',
             "  }",
         ]
-    (overload,) = group_overloads(pairs)
+    (overload,) = function.overloads
     return [*lines, *_dispatch(overload, types, signatures, "  ")]
 
 
 def _parser_body(
-    pairs: Sequence[Pair], module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
+    function: PythonFunction, module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
 ) -> list[str]:
-    overloads = group_overloads(pairs)
+    overloads = function.overloads
     self_ = "self_" if module.is_class else "nullptr"
-    traceable = "true" if all(should_trace(pair.function) for pair in pairs) else "false"
+    traceable = "true" if all(should_trace(pair.function) for pair in function.pairs) else "false"
     return [
         *_opening(module, types),
         "  static PythonArgParser parser({",

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.api.python_overloads import group_by_name, load_signatures
 from opgen.dest.python_methods import Structseq, structseqs_of
+from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 
 
-def emit_python_return_types(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `python_return_types.cpp` and `python_return_types.h`."""
     found = list(structseqs(program))
     source = {
@@ -31,11 +31,13 @@ def emit_python_return_types(program: Program, templates: TemplateSet) -> Iterat
     yield OutputFile("python_return_types.h", templates.render("python_return_types.h", header))
 
 
-def structseqs(program: Program) -> Iterator[tuple[Structseq, str]]:
+def structseqs(program: PythonProgram) -> Iterator[tuple[Structseq, str]]:
     """Every named tuple, by the names of the functions, and what tells it from others of that function."""
-    pairs = load_signatures(program.functions, (), method=False)
-    for _, overloads in sorted(group_by_name(pairs, lambda function: True).items()):
-        yield from structseqs_of(overloads).items()
+    by_name: dict[str, list[NativeFunction]] = {}
+    for function in program.bound:
+        by_name.setdefault(str(function.func.name.name), []).append(function)
+    for _, functions in sorted(by_name.items()):
+        yield from structseqs_of(functions).items()
 
 
 def _getter(structseq: Structseq) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from opgen.dest.annotated_fn_args import emit_annotated_fn_args
 from opgen.dest.autograd_table import EmitAutograd
 from opgen.dest.python_bindings import emit_python_functions, emit_python_methods
 from opgen.dest.python_enum_tag import emit_python_enum_tag
@@ -15,9 +14,9 @@ from opgen.dest.python_return_types import emit_python_return_types
 from opgen.dest.stubs import emit_function_stubs, emit_method_stubs, emit_return_type_stubs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 
-EmitPython = Callable[[Program, TemplateSet], Iterator[OutputFile]]
+EmitPython = Callable[[PythonProgram, TemplateSet], Iterator[OutputFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class StubEmitter:
     """One family of stub files, made of the operators and without templates."""
 
     name: str
-    emit: Callable[[Program], Iterator[OutputFile]]
+    emit: Callable[[PythonProgram], Iterator[OutputFile]]
 
 
 BINDING_EMITTERS: Final[tuple[PythonEmitter, ...]] = (
@@ -59,8 +58,6 @@ NODE_EMITTERS: Final[tuple[NodeEmitter, ...]] = (
 )
 """What shows the nodes of autograd's graph to Python."""
 
-ANNOTATION_EMITTERS: Final[tuple[PythonEmitter, ...]] = (PythonEmitter("annotations", emit_annotated_fn_args),)
-"""What torch's tests make arguments from."""
 
 STUB_EMITTERS: Final[tuple[StubEmitter, ...]] = (
     StubEmitter("functions", emit_function_stubs),

@@ -16,28 +16,21 @@ from dataclasses import replace
 from typing import Final
 
 from opgen.api.python import PythonSignature, structseq_fieldnames
-from opgen.api.python_overloads import (
-    Overload,
-    OverloadError,
-    Pair,
-    Selection,
-    group_by_name,
-    group_overloads,
-    is_in_module,
-    is_py_torch_function,
-    is_py_variable_method,
-    load_signatures,
+from opgen.api.python_overloads import Overload
+from opgen.api.python_stubs import (
+    StubFunction,
+    arithmetic_stub,
+    structseq_class,
+    stub_function,
+    stub_function_vararg,
 )
-from opgen.api.python_stubs import StubFunction, arithmetic_stub, structseq_class, stub_function, stub_function_vararg
-from opgen.api.types import UnsupportedTypeError
-from opgen.dest.python_bindings import overload_diagnostic, type_diagnostic
-from opgen.diagnostics import Diagnostics
+from opgen.model import Return
 from opgen.output.files import OutputFile
-from opgen.program import Program
+from opgen.python_program import PythonFunction, PythonProgram
 
-_FUNCTION_FILES: Final[tuple[tuple[str, Selection], ...]] = (
-    ("_VariableFunctions.pyi", is_py_torch_function),
-    *((f"_{name}.pyi", is_in_module(name)) for name in ("fft", "linalg", "nested", "nn", "sparse", "special")),
+_FUNCTION_FILES: Final[tuple[tuple[str, str | None], ...]] = (
+    ("_VariableFunctions.pyi", None),
+    *((f"_{name}.pyi", name) for name in ("fft", "linalg", "nested", "nn", "sparse", "special")),
 )
 """Files of functions, by the names of the modules below `torch._C`."""
 
@@ -51,7 +44,7 @@ _HEAD: Final = f"""\
 # ruff: noqa: F401
 
 {_TYPES}\
-from typing import overload
+from typing import Any, overload
 
 import torch
 from torch import (
@@ -75,7 +68,7 @@ _RETURN_TYPES_HEAD: Final = f"""\
 # ruff: noqa: F401
 
 {_TYPES}\
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 from typing_extensions import Self
 
 from torch import device as _device, dtype as _dtype, layout as _layout, qscheme as _qscheme, SymInt, Tensor
@@ -88,56 +81,45 @@ all_return_types: list[type]
 """
 
 
-def emit_function_stubs(program: Program) -> Iterator[OutputFile]:
-    """Yields `_C/_VariableFunctions.pyi`, `_nn.pyi` and its like."""
-    pairs = load_signatures(program.functions, program.deprecated, method=False)
-    for path, selection in _FUNCTION_FILES:
-        functions = _stubs(group_by_name(pairs, selection))
-        names = sorted({name for name, _ in functions})
-        text = "\n".join([_HEAD, _all(names), *(_render(found, "") for _, found in functions)])
+def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
+    """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and its like."""
+    for path, module in _FUNCTION_FILES:
+        functions = sorted(program.functions_of(module), key=_name)
+        stubs = [_render(_definitions_of(function.overloads), "") for function in functions]
+        text = "\n".join([_HEAD, _all([function.name for function in functions]), *stubs])
         yield OutputFile(f"_C/{path}", text + "\n")
 
 
-def emit_method_stubs(program: Program) -> Iterator[OutputFile]:
+def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     """Yields `_C/_TensorBase.pyi`; old signatures of methods are not in it."""
-    pairs = load_signatures(program.functions, (), method=True)
-    methods = _stubs(group_by_name(pairs, is_py_variable_method))
-    body = [_render(found, "    ") for _, found in methods] or ["    ..."]
-    yield OutputFile("_C/_TensorBase.pyi", "\n".join([_HEAD, "class TensorBase:", *body]) + "\n")
+    body = []
+    for method in sorted(program.methods, key=_name):
+        current = [overload for overload in method.overloads if overload.signature.deprecated is None]
+        body.append(_render(_definitions_of(current), "    "))
+    yield OutputFile("_C/_TensorBase.pyi", "\n".join([_HEAD, "class TensorBase:", *(body or ["    ..."])]) + "\n")
 
 
-def emit_return_type_stubs(program: Program) -> Iterator[OutputFile]:
+def emit_return_type_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     """Yields `return_types.pyi`."""
-    pairs = load_signatures(program.functions, (), method=False)
-    classes: dict[str, str] = {}
-    for name, overloads in sorted(group_by_name(pairs, lambda function: True).items()):
-        for pair in overloads:
-            if structseq_fieldnames(pair.signature.returns):
-                classes.setdefault(name, structseq_class(name, pair.signature.returns))
-    names = ["pytree_register_structseq", "all_return_types", *classes]
-    text = "\n".join([_RETURN_TYPES_HEAD, _all(names), *classes.values(), _RETURN_TYPES_TAIL])
+    returns: dict[str, tuple[Return, ...]] = {}
+    for function in program.bound:
+        if structseq_fieldnames(function.func.returns):
+            returns.setdefault(str(function.func.name.name), function.func.returns)
+    classes = [structseq_class(name, found) for name, found in sorted(returns.items())]
+    names = ["pytree_register_structseq", "all_return_types", *sorted(returns)]
+    text = "\n".join([_RETURN_TYPES_HEAD, _all(names), *classes, _RETURN_TYPES_TAIL])
     yield OutputFile("return_types.pyi", text)
+
+
+def _name(function: PythonFunction) -> str:
+    return function.name
 
 
 def _all(names: Sequence[str]) -> str:
     return "".join(["__all__ = [\n", *(f'    "{name}",\n' for name in names), "]\n"])
 
 
-def _stubs(groups: dict[str, list[Pair]]) -> list[tuple[str, list[StubFunction]]]:
-    """The definitions of each name; a `UserError` for all functions that Python can't have."""
-    log, stubs = Diagnostics(), []
-    for name, pairs in sorted(groups.items()):
-        try:
-            stubs.append((name, _definitions_of_name(group_overloads(pairs))))
-        except OverloadError as problem:
-            log.extend([overload_diagnostic(problem)])
-        except UnsupportedTypeError as problem:
-            log.extend([type_diagnostic(problem, pairs)])
-    log.raise_errors()
-    return stubs
-
-
-def _definitions_of_name(overloads: Sequence[Overload]) -> list[StubFunction]:
+def _definitions_of(overloads: Sequence[Overload]) -> list[StubFunction]:
     new = [overload for overload in overloads if overload.signature.deprecated is None]
     old = [overload for overload in overloads if overload.signature.deprecated is not None]
     numeric = [stub for stub in (arithmetic_stub(overload.signature) for overload in new) if stub is not None]

@@ -31,6 +31,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.api": "api",
         "opgen.program": "program",
         "opgen.autograd_program": "program",
+        "opgen.python_program": "program",
         "opgen.frontend": "frontend",
         "opgen.dest": "dest",
         "opgen.output": "output",

@@ -3,28 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import pytest
 from expecttest import assert_expected_inline
 
-from opgen.api.python_overloads import load_signatures
 from opgen.dest.annotated_fn_args import render_arguments
-from opgen.dest.python_bindings import TENSOR, TORCH, emit_python_functions
+from opgen.dest.python_bindings import TENSOR, TORCH
 from opgen.dest.python_methods import PythonModule, render_binding
 from opgen.dest.python_return_types import emit_python_return_types
-from opgen.diagnostics import UserError
-from opgen.output.files import OutputFile
+from opgen.diagnostics import Diagnostics
+from opgen.frontend.python_functions import derive_python
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.python_program import PythonProgram
 from tests.unit.tiny_programs import program_of
 
 
+def _python(definitions: str) -> PythonProgram:
+    log = Diagnostics()
+    program = derive_python(program_of(definitions), (), log)
+    assert program is not None, log.render()
+    return program
+
+
 def _binding(definitions: str, module: PythonModule, name: str = "") -> str:
-    program = program_of(definitions)
-    pairs = load_signatures(program.functions, (), method=module.is_class)
-    pairs = tuple(pair for pair in pairs if name in ("", pair.signature.name))
-    binding = render_binding(pairs, module, program.signatures)
+    program = _python(definitions)
+    functions = program.methods if module.is_class else program.functions
+    (function,) = [function for function in functions if name in ("", function.name)]
+    binding = render_binding(function, module, program.program.signatures)
     return f"{binding.method_def}\n{binding.method}"
 
 
@@ -197,27 +201,16 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> TemplateSet:
     """Templates that have nothing but what is asked for."""
     folder = tmp_path_factory.mktemp("templates")
     texts = {
-        "python_torch_functions.cpp": "$py_method_defs\n",
         "python_return_types.cpp": "$py_return_types\n${py_return_types_registrations}\n",
         "python_return_types.h": "$py_return_types_declarations\n",
     }
-    for name in ("nn", "fft", "linalg", "nested", "sparse", "special"):
-        texts[f"python_{name}_functions.cpp"] = "$py_method_defs\n"
     for name, text in texts.items():
         (folder / name).write_text(text)
     return TemplateSet(folder)
 
 
-def _told(
-    emit: Callable[[Program, TemplateSet], Iterator[OutputFile]], program: Program, templates: TemplateSet
-) -> str:
-    with pytest.raises(UserError) as problem:
-        list(emit(program, templates))
-    return "".join(diagnostic.render() for diagnostic in problem.value.diagnostics)
-
-
 def test_named_tuples(templates: TemplateSet) -> None:
-    program = program_of("- func: topmost(Tensor self, int k) -> (Tensor values, Tensor indices)\n")
+    program = _python("- func: topmost(Tensor self, int k) -> (Tensor values, Tensor indices)\n")
     source, header = emit_python_return_types(program, templates)
     assert header.text == "PyTypeObject* get_topmost_structseq();\n"
     assert_expected_inline(
@@ -240,7 +233,8 @@ addReturnType(return_types_module, "topmost", generated::get_topmost_structseq()
     )
 
 
-def test_all_functions_that_cannot_be_bound(templates: TemplateSet) -> None:
+def test_all_functions_that_cannot_be_bound() -> None:
+    log = Diagnostics()
     program = program_of("""
 - func: words(Tensor self, str[] words) -> Tensor
 - func: ramp(int n) -> Tensor
@@ -249,27 +243,42 @@ def test_all_functions_that_cannot_be_bound(templates: TemplateSet) -> None:
 - func: like(Tensor a, *, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory) -> Tensor
   dispatch:
     CompositeExplicitAutograd: like
-- func: f(Tensor self, int x) -> Tensor
-- func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
 """)
+    assert derive_python(program, (), log) is None
     assert_expected_inline(
-        _told(emit_python_functions, program, templates),
+        log.render(),
         """\
 ops.yaml:2:9: error: 'words' can't be bound to Python: type 'str[]' can't be given from Python [python-type]
     2 | - func: words(Tensor self, str[] words) -> Tensor
-      |         ^^^^^
+      |         ^^^^^ the argument 'words'
 ops.yaml:3:9: error: 'ramp' makes a tensor, but its schema has no tensor options [python-options]
     3 | - func: ramp(int n) -> Tensor
       |         ^^^^ add dtype, layout, device and pin_memory, or write 'category_override: dummy'
 ops.yaml:6:9: error: 'like' has tensor options, but takes tensors to make its result of [python-options]
     6 | - func: like(Tensor a, *, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory) -> Tensor
       |         ^^^^ write 'category_override: factory'
-ops.yaml:10:9: error: 'f.out' has no functional form with its signature in Python, f(Tensor input, double x) [python-overloads]
-   10 | - func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
+3 errors
+""",
+    )
+
+
+def test_forms_that_python_cannot_tell_apart() -> None:
+    log = Diagnostics()
+    program = program_of("""
+- func: f(Tensor self, int x) -> Tensor
+- func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
+""")
+    assert derive_python(program, (), log) is None
+    assert_expected_inline(
+        log.render(),
+        """\
+ops.yaml:3:9: error: 'f.out' has no functional form with its signature in Python, f(Tensor input, double x) [python-overloads]
+    3 | - func: f.out(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)
       |         ^^^^^
-ops.yaml:9:9: note: beside 'f'
-    9 | - func: f(Tensor self, int x) -> Tensor
+ops.yaml:2:9: note: beside 'f'
+    2 | - func: f(Tensor self, int x) -> Tensor
       |         ^
+1 error
 """,
     )
 

@@ -1,0 +1,116 @@
+"""Turns operators into the Python functions and methods that they are, or says why they can't be.
+
+An operator needs types that Python can give, tensor options if and only if it makes a tensor, and a
+signature that no other one of its name has.
+
+    max, max.other, max.dim, …, max.out      →      PythonFunction("max", …) with its three overloads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from opgen.api.python import has_tensor_options, makes_tensor, signature
+from opgen.api.python_calls import arg_parser_output_expr
+from opgen.api.python_overloads import (
+    DeprecatedForm,
+    OverloadError,
+    Pair,
+    group_overloads,
+    is_py_variable_method,
+    load_signatures,
+    should_generate_py_binding,
+)
+from opgen.api.types import UnsupportedTypeError
+from opgen.diagnostics import Diagnostics, Note
+from opgen.model import NativeFunction, Type, Variant
+from opgen.program import Program
+from opgen.python_program import PythonFunction, PythonProgram
+
+
+def derive_python(
+    program: Program, forms: Iterable[DeprecatedForm], log: Diagnostics, *, symint: bool = True
+) -> PythonProgram | None:
+    """The operators as Python sees them, with their old forms; None, with the reasons logged, if any can't be bound.
+
+    Without `symint`, Python gives plain integers only.
+    """
+    before = log.error_count
+    check_bindings(program, log)
+    if log.error_count > before:
+        return None
+    bound = tuple(filter(should_generate_py_binding, program.functions))
+    old = [form for form in forms if should_generate_py_binding(form.function)]
+    faces = _Faces(log, symint)
+    functions = faces.derive(
+        (f for f in bound if Variant.function in f.variants or f.python_module is not None),
+        (form for form in old if Variant.function in form.function.variants),
+        method=False,
+    )
+    methods = faces.derive(
+        filter(is_py_variable_method, bound),
+        (form for form in old if is_py_variable_method(form.function)),
+        method=True,
+    )
+    return PythonProgram(program, bound, functions, methods) if log.error_count == before else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Faces:
+    """What makes functions and methods alike."""
+
+    log: Diagnostics
+    symint: bool
+
+    def derive(
+        self, functions: Iterable[NativeFunction], forms: Iterable[DeprecatedForm], *, method: bool
+    ) -> tuple[PythonFunction, ...]:
+        """The Python functions, or methods, that the operators are."""
+        groups: dict[tuple[str | None, str], list[Pair]] = {}
+        for pair in load_signatures(functions, forms, method=method, symint=self.symint):
+            function = pair.function
+            groups.setdefault((function.python_module, str(function.func.name.name)), []).append(pair)
+        found = []
+        for (module, name), pairs in groups.items():
+            try:
+                found.append(PythonFunction(name, module, tuple(pairs), group_overloads(pairs)))
+            except OverloadError as problem:
+                notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
+                self.log.error("python-overloads", str(problem), problem.function.loc, notes=notes)
+        return tuple(found)
+
+
+def check_bindings(program: Program, log: Diagnostics) -> None:
+    """Logs what keeps operators from being bound, each by itself."""
+    legal: set[Type] = set()
+    for function in filter(should_generate_py_binding, program.functions):
+        _check_types(function, legal, log)
+        if not function.func.is_out_fn():
+            _check_options(function, log)
+
+
+def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> None:
+    """Logs a type that can't come from Python; adds those that can to the legal ones."""
+    if legal.issuperset(argument.type for argument in function.func.arguments.flat_all):
+        return
+    for index, argument in enumerate(signature(function).arguments()):
+        try:
+            argument.argument_str()
+            arg_parser_output_expr(index, argument)
+            legal.add(argument.type)
+        except UnsupportedTypeError as problem:
+            message = f"'{function.func.name}' can't be bound to Python: {problem}"
+            log.error("python-type", message, function.loc, f"the argument '{argument.name}'")
+
+
+def _check_options(function: NativeFunction, log: Diagnostics) -> None:
+    """Python gives the options of a tensor to what makes one, so both have to agree about which function does."""
+    makes = makes_tensor(function.func, function.category_override)
+    if makes and not has_tensor_options(function):
+        message = f"'{function.func.name}' makes a tensor, but its schema has no tensor options"
+        label = "add dtype, layout, device and pin_memory, or write 'category_override: dummy'"
+        log.error("python-options", message, function.loc, label)
+    elif has_tensor_options(function) and not makes:
+        message = f"'{function.func.name}' has tensor options, but takes tensors to make its result of"
+        log.error("python-options", message, function.loc, "write 'category_override: factory'")
