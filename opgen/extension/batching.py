@@ -3,8 +3,9 @@
 Under `torch.func.vmap` a tensor may be a batch of them.  For an operator that works element by element
 (it is tagged `pointwise`) the batch is one more dimension, which its kernels broadcast over.  For any
 other operator, its author may write a batching rule and name it in the dispatch table under
-`FuncTorchBatched`; it takes each tensor as a value with its batch dimension.  What has neither runs once
-for each tensor of the batch, and torch warns that it does.
+`FuncTorchBatched`; it takes each tensor as a value with its batch dimension.  An operator that is made of
+others needs none, vmap sees those.  What has neither runs once for each tensor of the batch, and torch
+warns that it does.
 
     std::tuple<at::Tensor, std::optional<int64_t>> rowsum_batch_rule(
         const at::Tensor & self, std::optional<int64_t> self_bdim, int64_t dim);
@@ -20,7 +21,7 @@ from opgen.api.types import Binding
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import Wrapper, block
 from opgen.dest.register_unstructured import wrapper_name
-from opgen.dispatch_keys import DispatchKey
+from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
@@ -84,6 +85,26 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
         and all(a.type == _TENSOR for a in tensors)
         and all(r.type == _TENSOR for r in func.returns)
     )
+
+
+def is_decomposed_by_vmap(extension: Extension, function: NativeFunction, key: DispatchKey) -> bool:
+    """Whether vmap sees the operators that a composite kernel calls, in place of the operator.
+
+    So it is if the kernel serves autograd likewise, and where torch has no other help.  What opgen
+    made of other forms is known to call nothing but operators.
+    """
+    takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
+    if not takes_tensors or not is_generic_dispatch_key(key) or _has_batch_rule(extension, function):
+        return False
+    if is_batched_by_broadcasting(extension, function):
+        return False
+    made_here = "generated" in function.tags or "view_copy" in function.tags
+    return key is DispatchKey.CompositeImplicitAutograd or made_here or not _can_be_looped(function)
+
+
+def _can_be_looped(function: NativeFunction) -> bool:
+    """Whether torch can run the operator once for each tensor of a batch."""
+    return not function.is_view_op and all(r.type == _TENSOR for r in function.func.returns)
 
 
 def _has_batch_rule(extension: Extension, function: NativeFunction) -> bool:
@@ -157,9 +178,7 @@ def wrap_batch_rule(extension: Extension, function: NativeFunction, index: Backe
     names = [binding.name for binding in signature.arguments]
     apart = [b.name for b in signature.arguments if _is_taken_apart(b, function)]
     values = [
-        text
-        for n in names
-        for text in ((f"std::get<0>({n}_parts)", f"std::get<1>({n}_parts)") if n in apart else (n,))
+        text for n in names for text in ((f"std::get<0>({n}_parts)", f"std::get<1>({n}_parts)") if n in apart else (n,))
     ]
     rule = f"::{kernel.cpp_namespace}::{kernel.kernel}({', '.join(values)})"
     batched = " || ".join(f"detail::is_batched({n}, level_)" for n in _tensors(function))
@@ -184,6 +203,8 @@ def _finish(function: NativeFunction, rule: str) -> list[str]:
     if function.func.kind() is SchemaKind.inplace:
         return [f"{rule};", "return self;"]
     count = len(function.func.returns)
-    made = [f"detail::batch(std::get<{2 * at}>(results_), std::get<{2 * at + 1}>(results_), level_)" for at in range(count)]
+    made = [
+        f"detail::batch(std::get<{2 * at}>(results_), std::get<{2 * at + 1}>(results_), level_)" for at in range(count)
+    ]
     value = made[0] if count == 1 else f"std::make_tuple({', '.join(made)})"
     return [f"auto results_ = {rule};", f"return {value};"]

@@ -12,12 +12,11 @@ structured under every key whose tensors are plain memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
 
-from opgen.autograd_program import AutogradProgram
 from opgen.api.signatures import Signatures
+from opgen.autograd_program import AutogradProgram
 from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.backends import backend
@@ -30,8 +29,6 @@ from opgen.model import (
     OperatorName,
 )
 from opgen.program import Program
-
-_COMPOSITES: Final = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +127,3 @@ def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
 def has_composite_implicit_kernel(function: NativeFunction) -> bool:
     """Whether the operator is made of others, which autograd, vmap and functionalization see in its stead."""
     return function.has_composite_implicit_autograd_kernel
-
-
-Names = Mapping[str, object]

@@ -59,9 +59,7 @@ def _meta_header(extension: Extension, templates: TemplateSet, name: str, items:
     parents = [group.out.structured_inherits for group in groups]
     includes = list(dict.fromkeys(_parent_header(parent) for parent in parents if parent is not None))
     classes = [_meta_class(extension, group) for group in groups]
-    return render_file(
-        extension, templates, f"ops/{name}_meta.h", "MetaHeader.h", includes=includes, classes=classes
-    )
+    return render_file(extension, templates, f"ops/{name}_meta.h", "MetaHeader.h", includes=includes, classes=classes)
 
 
 def _parent_header(parent: str) -> str:

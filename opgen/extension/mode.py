@@ -13,7 +13,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-_FUNC: Final = re.compile(r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII)
+_FUNC: Final = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
+)
 _TORCH_NAMESPACE: Final = "aten"
 
 

@@ -39,18 +39,14 @@ def emit_operator_sources(extension: Extension, templates: TemplateSet) -> Itera
     """Yields `Operators.cpp`."""
     operators = [_operator(extension, function) for function in extension.program.functions]
     includes = operator_headers(extension, "_ops")
-    yield render_file(
-        extension, templates, "Operators.cpp", "Operators.cpp", operators=operators, includes=includes
-    )
+    yield render_file(extension, templates, "Operators.cpp", "Operators.cpp", operators=operators, includes=includes)
 
 
 def emit_function_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Functions.h` and the `ops/….h` that it includes."""
     for name, functions in by_root_name(extension.program.functions).items():
         calls = [call for function in functions for call in _functions(extension, function)]
-        yield render_file(
-            extension, templates, f"ops/{name}.h", "FunctionsHeader.h", operator=name, functions=calls
-        )
+        yield render_file(extension, templates, f"ops/{name}.h", "FunctionsHeader.h", operator=name, functions=calls)
     yield include_all(extension, templates, "Functions.h", operator_headers(extension, ""))
 
 

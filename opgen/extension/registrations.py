@@ -23,7 +23,7 @@ from opgen.dest.register_unstructured import wrap_meta_inplace, wrapper_name
 from opgen.dest.served_forms import Served, Service
 from opgen.dispatch_keys import DispatchKey, is_cuda_dispatch_key
 from opgen.extension.backends import Backend, backend
-from opgen.extension.batching import wrap_batch_rule
+from opgen.extension.batching import is_decomposed_by_vmap, wrap_batch_rule
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, include_all, operator_headers, render_file
 from opgen.extension.operators import origin
@@ -91,9 +91,7 @@ class _Function:
     call: str
 
 
-def _registrations(
-    extension: Extension, calls: KernelCalls, key: DispatchKey, templates: TemplateSet
-) -> OutputFile:
+def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, templates: TemplateSet) -> OutputFile:
     served, known = tuple(extension.served_by(key)), backend(key)
     wrappers = [_wrap(extension, calls, each, form, service) for each in served for form, service in each.forms]
     allocates = any(service is Service.STRUCTURED for each in served for _, service in each.forms)
@@ -103,6 +101,9 @@ def _registrations(
         "includes": [*_includes(extension, known, served, allocates), *_device_includes(key)],
         "allocates": allocates,
         "wrappers": [_registered(extension, wrapper) for wrapper in wrappers],
+        "decomposed": [
+            _registered(extension, w) for w in wrappers if is_decomposed_by_vmap(extension, w.function, key)
+        ],
         "functions": list(_functions(calls, wrappers)) if has_functions(key) else [],
         **_memory(known),
     }
@@ -140,9 +141,7 @@ def _device_includes(key: DispatchKey) -> tuple[str, ...]:
     return ("ATen/Context.h",) if is_cuda_dispatch_key(key) else ()
 
 
-def _wrap(
-    extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: Service
-) -> Wrapper:
+def _wrap(extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:
     if served.index.dispatch_key is DispatchKey.FuncTorchBatched:
         return wrap_batch_rule(extension, form, served.index)
     if service is Service.STRUCTURED and served.group is not None:

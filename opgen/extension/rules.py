@@ -3,16 +3,15 @@
 They come after the front end's, and hold for extensions only: the operators of one library become
 functions, namespaces and files of their own.
 
-    ops.yaml:9:11: error: 'scale.dim' and 'scale' can't be told apart in C++ when called with (Tensor) [ambiguous-overload]
-        9 | - func: mylib::scale.dim(Tensor self, int dim=0) -> Tensor
-          |                ^^^^^^^^^ write 'cpp_no_default_args: [dim]'
+    ops.yaml:9:16: error: 'by.dim' and 'by' can't be told apart in C++ when called with (Tensor) [ambiguous-overload]
+        9 | - func: mylib::by.dim(Tensor self, int dim=0) -> Tensor
+          |                ^^^^^^ write 'cpp_no_default_args: [dim]'
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import Final
 
 from opgen.api.cpp import CppSignature
@@ -31,17 +30,10 @@ _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "nativ
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
 
-def check_extension(program: Program, tags: Path) -> Iterator[Diagnostic]:
+def check_extension(program: Program) -> Iterator[Diagnostic]:
     """Every breach of a rule."""
-    del tags
-    found = False
-    for rule in _FIRST_RULES:
-        for diagnostic in rule(program):
-            found = True
-            yield diagnostic
-    if not found:
-        for rule in _RULES:
-            yield from rule(program)
+    first = [diagnostic for rule in _FIRST_RULES for diagnostic in rule(program)]
+    yield from first or (diagnostic for rule in _RULES for diagnostic in rule(program))
 
 
 # ------------------------------------------------------------------------------------- namespaces

@@ -1,9 +1,9 @@
 r"""The operators → `RegisterSchema.cpp`, which tells the dispatcher of their schemas and tags.
 
-    TORCH_LIBRARY(mylib, m) {
-      std::vector<at::Tag> tags_0 = {at::Tag::pointwise};
-      m.def("scale(Tensor self, float by=1.0) -> Tensor", tags_0);
-    }
+TORCH_LIBRARY(mylib, m) {
+  std::vector<at::Tag> tags_0 = {at::Tag::pointwise};
+  m.def("scale(Tensor self, float by=1.0) -> Tensor", tags_0);
+}
 """
 
 from __future__ import annotations

@@ -56,13 +56,13 @@ def load_extension(source: Path, options: ExtensionOptions, log: Diagnostics) ->
     tags = source / _TAGS
     legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
     program = load_program(source / _FUNCTIONS, legal_tags, log)
-    if program is None or log.has_errors:
+    if program is None:
         return None
-    namespaces = sorted({function.namespace for function in program.functions})
-    log.extend(check_extension(program, legal_tags))
-    if log.has_errors:
+    breaches = tuple(check_extension(program))
+    log.extend(breaches)
+    if breaches:
         return None
-    extension = derive_extension(program, namespaces[0], options)
+    extension = derive_extension(program, program.functions[0].namespace, options)
     derivatives = source / _DERIVATIVES
     if not derivatives.exists():
         return extension
@@ -94,4 +94,3 @@ def source_files(source: Path) -> Iterator[Path]:
     for name in (_FUNCTIONS, _TAGS, _DERIVATIVES):
         if (source / name).exists():
             yield source / name
-

@@ -28,7 +28,9 @@ def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Pa
     lists = source_lists(files, install_dir)
     cmake = "".join(f"{render_cmake_list(f'opgen_{name}', paths)}" for name, paths in lists.items())
     yield OutputFile(output.name, cmake, ROOT, None)
-    yield OutputFile(str(PurePosixPath(output.name).with_suffix(".json")), json.dumps(lists, indent=2) + "\n", ROOT, None)
+    yield OutputFile(
+        str(PurePosixPath(output.name).with_suffix(".json")), json.dumps(lists, indent=2) + "\n", ROOT, None
+    )
 
 
 def source_lists(files: Iterable[OutputFile], install_dir: Path) -> dict[str, list[str]]:

@@ -18,9 +18,10 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.translate import call_arguments
 from opgen.api.types import CONST_TENSOR, Binding, Expr, NamedCType
 from opgen.dest.device_guards import device_check
-from opgen.dest.kernel_calls import Wrapper, block, call_arguments
+from opgen.dest.kernel_calls import Wrapper, block
 from opgen.extension.extension import Extension
 from opgen.model import (
     BackendIndex,
@@ -131,9 +132,7 @@ def _symbolic(
     """Statements that serve symbolic sizes, and return."""
     tensors = [a.name for a in group.functional.func.arguments.flat_non_out if a.type == _TENSOR]
     parameters = extension.signatures(function).kernel(index).arguments
-    at_hand = [
-        Expr(f"shape_.stand_in({p.name})" if p.name in tensors else p.name, p.nctype) for p in parameters
-    ]
+    at_hand = [Expr(f"shape_.stand_in({p.name})" if p.name in tensors else p.name, p.nctype) for p in parameters]
     structured = extension.program.group_signatures(group)
     probe = _form(group.functional, group, parent)
     body = [

@@ -16,6 +16,7 @@ from opgen.extension.operators import emit_function_headers, emit_operator_heade
 from opgen.extension.registrations import emit_backend_headers, emit_registrations, emit_structured_headers
 from opgen.extension.schemas import emit_schemas
 from opgen.extension.ufuncs import emit_ufuncs
+from opgen.extension.versions import emit_versions, emit_view_helpers
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -44,5 +45,7 @@ EXTENSION_EMITTERS: Final[tuple[ExtensionEmitter, ...]] = (
     ExtensionEmitter("derived forms", emit_composites),
     ExtensionEmitter("functionalization", emit_functionalization),
     ExtensionEmitter("vmap", emit_batching),
+    ExtensionEmitter("views and writes", emit_view_helpers),
+    ExtensionEmitter("views and writes", emit_versions),
     ExtensionEmitter("autograd", emit_autograd_fallback),
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.api import ufunc
 from opgen.dest.ufunc import UfuncParts, render_cpu_switch, render_cuda_kernel
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.extension import Extension
@@ -32,11 +31,8 @@ def emit_ufuncs(extension: Extension, templates: TemplateSet) -> Iterator[Output
                 yield _kernel(extension, templates, group, key)
 
 
-def _kernel(
-    extension: Extension, templates: TemplateSet, group: NativeFunctionsGroup, key: DispatchKey
-) -> OutputFile:
+def _kernel(extension: Extension, templates: TemplateSet, group: NativeFunctionsGroup, key: DispatchKey) -> OutputFile:
     parts = UfuncParts.of(group)
-    name = ufunc.kernel_name(group, key)
     is_cuda = key is DispatchKey.CUDA
     functors, switch = render_cuda_kernel(parts) if is_cuda else ("", render_cpu_switch(parts))
     file = render_file(

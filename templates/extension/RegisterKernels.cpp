@@ -40,6 +40,15 @@ $for wrapper in wrappers
 $endfor
 }
 
+$if decomposed
+// vmap sees the operators that these are made of.
+TORCH_LIBRARY_IMPL($namespace, FuncTorchBatchedDecomposition, m) {
+$for wrapper in decomposed
+  m.impl(${wrapper.operator}, TORCH_FN(${wrapper.name}));
+$endfor
+}
+
+$endif
 $if functions
 // Calls of the kernels past the dispatcher.
 namespace $backend {

@@ -34,7 +34,9 @@ class Elementwise {
   static at::Tensor stand_in(const at::Tensor& operand) {
     const std::vector<int64_t> ones(operand.dim(), 1);
     at::Tensor made = at::detail::empty_meta(ones, operand.options().device(at::kMeta));
-    made.unsafeGetTensorImpl()->set_wrapped_number(operand.unsafeGetTensorImpl()->is_wrapped_number());
+    if (operand.unsafeGetTensorImpl()->is_wrapped_number()) {
+      made.unsafeGetTensorImpl()->set_wrapped_number(true);
+    }
     return made;
   }
 

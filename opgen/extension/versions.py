@@ -1,0 +1,102 @@
+"""Operators that write or make views → `RegisterADInplaceOrView.cpp`, which tells autograd of it.
+
+A tensor that autograd keeps for a gradient must not have been written to in between, so each write
+counts one more version of the tensor.  A view must know its base, and how to be taken again.  Both
+hold whether there are derivatives or not.
+
+    at::Tensor & write_scale_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self, double by) {
+      …
+      detail::count(self);
+      return result_;
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
+from opgen.api.functionalization import is_multi_output
+from opgen.api.types import render_defns
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.kernel_calls import block
+from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.includes import header, operator_headers, render_file
+from opgen.extension.operators import call
+from opgen.model import NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A kernel, as the template calls its parts."""
+
+    operator: str
+    name: str
+    definition: str
+
+
+def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
+    functions = [f for f in extension.program.functions if not has_composite_implicit_kernel(f)]
+    views = [f for f in functions if f.is_view_op]
+    writing = [f for f in functions if f not in views and any(a.is_write for a in f.func.arguments.flat_all)]
+    if not (views or writing):
+        return
+    names = {function.root_name for function in (*views, *writing)}
+    yield render_file(
+        extension,
+        templates,
+        "RegisterADInplaceOrView.cpp",
+        "RegisterADInplaceOrView.cpp",
+        includes=[header(extension, "detail/Views.h"), *operator_headers(extension, "_ops", names)],
+        kernels=[*(_view(extension, f) for f in views), *(_writing(extension, f) for f in writing)],
+    )
+
+
+def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields what kernels that take views again are made with."""
+    yield render_file(extension, templates, "detail/Views.h", "detail/Views.h")
+
+
+def _redispatch(extension: Extension, function: NativeFunction) -> str:
+    """A call of what is below the key, with the key's guard."""
+    signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
+    arguments = ("dispatchKeySet & c10::after_ADInplaceOrView_keyset", *(b.name for b in signature.arguments))
+    called = f"::{extension.namespace}::_ops::{name}::redispatch({', '.join(arguments)})"
+    return f"[&]() -> {signature.returns} {{ at::AutoDispatchBelowADInplaceOrView guard_; return {called}; }}()"
+
+
+def _registered(extension: Extension, function: NativeFunction, name: str, statements: list[str]) -> _Registered:
+    signature = extension.signatures(function).dispatcher
+    parameters = ", ".join(filter(None, (DISPATCH_KEY_SET_PARAMETER, render_defns(signature.arguments))))
+    definition = f"{signature.returns} {name}({parameters}) {{\n{block(statements)}}}\n"
+    return _Registered(string_literal(str(function.func.name)), name, definition)
+
+
+def _writing(extension: Extension, function: NativeFunction) -> _Registered:
+    """Runs the operator below the key, then counts one more version of what it wrote to."""
+    returns = str(extension.signatures(function).dispatcher.returns)
+    written = [a.name for a in function.func.arguments.flat_all if a.is_write]
+    statements = [
+        f"{'' if returns == 'void' else f'{returns} result_ = '}{_redispatch(extension, function)};",
+        *[f"detail::count({name});" for name in written],
+        *(["return result_;"] if returns != "void" else []),
+    ]
+    return _registered(extension, function, f"write_{function.func.name.unambiguous_name()}", statements)
+
+
+def _view(extension: Extension, function: NativeFunction) -> _Registered:
+    """Runs the operator below the key, then makes its results views of the base."""
+    base, *others = [binding.name for binding in extension.signatures(function).dispatcher.arguments]
+    captured = ", ".join(f"{name} = detail::own({name})" for name in others)
+    again = call(extension, function, ", ".join((base, *(f"detail::borrow({name})" for name in others))))
+    statements = [
+        f"auto result_ = {_redispatch(extension, function)};",
+        f"auto take_ = [{captured}](const at::Tensor& {base}) {{ return {again}; }};",
+        f"return detail::as_view{'s' if is_multi_output(function.func) else ''}"
+        f"({base}, std::move(result_), std::move(take_));",
+    ]
+    return _registered(extension, function, f"view_{function.func.name.unambiguous_name()}", statements)
