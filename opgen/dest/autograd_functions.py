@@ -323,7 +323,7 @@ def _render_for_each(derivative: Derivative, places: dict[str, int], lists: froz
     """The gradients of the tensors of a list."""
     (name,) = derivative.var_names
     return f"""\
-  if (needs_input_grad[/*{name}*/{places[name]}]) {{  // {name}
+  if (needs_input_grad[/*{name}*/{places[name]}]) {{
     std::vector<Tensor> grad_result;
     grad_result.reserve(grads.size());
     for (const auto & i : c10::irange(grads.size())) {{

@@ -103,7 +103,7 @@ def _render_properties(node: Node) -> str:
 static struct PyGetSetDef {node.op}_properties[] = {{
   THP_FUNCTION_DEFAULT_PROPERTIES,
 {"".join(rows)}\
-  {{nullptr}} /* sentinel */
+  {{nullptr}}
 }};
 """
 

@@ -24,7 +24,6 @@ from opgen.api.autograd import DifferentiableInput, ForwardDerivative
 from opgen.model import BaseTy, BaseType
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-_LEVEL: Final = "// The hardcoded 0 here will need to be updated once we support multiple levels."
 
 _OUT_REASON: Final = "because it is an out= function"
 _LACKING_REASON: Final = (
@@ -248,7 +247,6 @@ def _render_setter(derivative: ForwardDerivative, tangents: Tangents) -> str:
     tangent = f"{name}_new_fw_grad_opt"
     return f"""\
   if ({tangent}.has_value() && {tangent}.value().defined() && {name}.defined()) {{
-    {_LEVEL}
     {name}._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
   }}
 """
@@ -260,7 +258,6 @@ def _set_each(name: str, inplace: str) -> str:
   for (const auto& i : c10::irange({tangent}s.size())) {{
     auto& {tangent} = {tangent}s[i];
     if ({tangent}.has_value() && {tangent}.value().defined() && {name}[i].defined()) {{
-      {_LEVEL}
       {name}[i]._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
     }}
   }}
@@ -284,7 +281,6 @@ def _set_list(name: str, inplace: str) -> str:
     TORCH_INTERNAL_ASSERT({name}.size() == {name}_new_fw_grad.size());
     for (const auto i : c10::irange({name}.size())) {{
       if ({name}_new_fw_grad[i].defined() && {name}[i].defined()) {{
-        {_LEVEL}
         {name}[i]._set_fw_grad({name}_new_fw_grad[i], /* level */ 0, /* is_inplace_op */ {inplace});
       }}
     }}
