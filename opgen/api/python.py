@@ -129,7 +129,7 @@ _DEFAULT_WORDS: Final = MappingProxyType(
     }
 )
 """Defaults that the parser spells otherwise than the schema does."""
-_EXPONENT: Final = re.compile(r"[-+]?[\d.]+[eE][-+]?\d+")
+_EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
 
 
 def parser_default(default: str, t: Type) -> str:
@@ -138,7 +138,7 @@ def parser_default(default: str, t: Type) -> str:
         return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     if default.startswith("[") and default != "[]" and t.is_list_like():
         return "{" + default[1:-1] + "}"
-    if _EXPONENT.fullmatch(default):
+    if "e" in default and _EXPONENT.fullmatch(default):
         return str(float(default))
     return _DEFAULT_WORDS.get(default, default)
 

@@ -122,14 +122,16 @@ class DispatchCall:
     """Whether the result is to require grad, where the C++ function doesn't see to it; None if it does."""
 
 
-def dispatch_call(signature: PythonSignature, signatures: Signatures) -> DispatchCall:
-    """How the overload with this Python signature calls its C++ function."""
+def parsed_values(signature: PythonSignature) -> dict[str, str]:
+    """The C++ expressions for all arguments, by name and in the order in which the parser numbers them."""
+    return {a.name: arg_parser_output_expr(index, a) for index, a in enumerate(signature.arguments())}
+
+
+def dispatch_call(signature: PythonSignature, signatures: Signatures, values: Mapping[str, str]) -> DispatchCall:
+    """How the overload with this Python signature, and these parsed values, calls its C++ function."""
     function = signatures.function
     bindings = _lambda_bindings(signature, signatures)
-    at = {argument.name: index for index, argument in enumerate(signature.arguments())}
-    parsed = {argument.name: argument for argument in signature.arguments()}
-    values = {name: arg_parser_output_expr(at[name], argument) for name, argument in parsed.items()}
-    inits = _inits(signature, function, at, values)
+    inits = _inits(signature, function, values)
     requires_grad = None
     if signature.tensor_options_args and (signature.method or not has_tensor_options(function)):
         requires_grad = values["requires_grad"]
@@ -216,9 +218,7 @@ def _value(binding: Binding, signature: PythonSignature, function: NativeFunctio
 # ------------------------------------------------------------------------------ lines before it
 
 
-def _inits(
-    signature: PythonSignature, function: NativeFunction, at: Mapping[str, int], values: Mapping[str, str]
-) -> tuple[str, ...]:
+def _inits(signature: PythonSignature, function: NativeFunction, values: Mapping[str, str]) -> tuple[str, ...]:
     lines: list[str] = []
     outputs = signature.output_args if function.func.is_out_fn() else None
     if outputs is not None and len(outputs.outputs) > 1:
@@ -229,7 +229,7 @@ def _inits(
         lines.append(_options(values))
         lines.append(_device_initialization(signature))
     elif signature.tensor_options_args and outputs is not None:
-        lines.append(_out_check(at, values, outputs.name))
+        lines.append(_out_check(values, outputs.name))
     return tuple(lines)
 
 
@@ -251,8 +251,9 @@ def _device_initialization(signature: PythonSignature) -> str:
     return "if (!at::impl::tensor_has_dispatch(self)) {\n  torch::utils::maybe_initialize_device(options);\n}"
 
 
-def _out_check(at: Mapping[str, int], values: Mapping[str, str], out: str) -> str:
+def _out_check(values: Mapping[str, str], out: str) -> str:
     """The check that an out tensor is what the options beside it say."""
+    at = {name: index for index, name in enumerate(values)}
     return (
         f"check_out_type_matches({values[out]}, {values['dtype']},\n"
         f"                       _r.isNone({at['dtype']}), {values['layout']},\n"

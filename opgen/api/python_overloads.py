@@ -149,19 +149,13 @@ def is_in_module(name: str) -> Selection:
 
 
 def load_signatures(
-    functions: Iterable[NativeFunction],
-    deprecated: Iterable[DeprecatedForm],
-    *,
-    method: bool,
-    symint: bool = True,
-    selected: Selection = should_generate_py_binding,
+    functions: Iterable[NativeFunction], deprecated: Iterable[DeprecatedForm], *, method: bool, symint: bool = True
 ) -> tuple[Pair, ...]:
-    """The signatures of the functions, by default those that get bindings, and of their old forms."""
-    own = [Pair(signature(f, method=method, symint=symint), f) for f in functions if selected(f)]
+    """The signatures of functions, then those of old forms."""
+    own = [Pair(signature(function, method=method, symint=symint), function) for function in functions]
     old = [
         Pair(deprecated_signature(form.deprecation, form.function, method=method, symint=symint), form.function)
         for form in deprecated
-        if selected(form.function)
     ]
     return (*own, *old)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python import structseq_fieldnames
-from opgen.api.python_calls import DispatchCall, dispatch_call
+from opgen.api.python_calls import DispatchCall, dispatch_call, parsed_values
 from opgen.api.python_overloads import Overload, Pair
 from opgen.api.signatures import Signatures
 from opgen.dest.cpp_text import string_literal
@@ -186,13 +186,19 @@ def _switch(overloads: Sequence[Overload], types: Mapping[Structseq, str], signa
 
 def _dispatch(overload: Overload, types: Mapping[Structseq, str], signatures: GetSignatures, indent: str) -> list[str]:
     """What is done once the parser has found an overload."""
+    values = parsed_values(overload.signature)
+
+    def called(function: NativeFunction, indent: str) -> list[str]:
+        call = dispatch_call(overload.signature, signatures(function), values)
+        return _call(call, overload, signatures(function), types, indent)
+
     if overload.outplace is None:
-        return _call(overload, overload.base, types, signatures, indent)
+        return called(overload.base, indent)
     return [
         f"{indent}if (_r.isNone({overload.signature.output_idx()})) {{",
-        *_call(overload, overload.base, types, signatures, f"{indent}  "),
+        *called(overload.base, f"{indent}  "),
         f"{indent}}} else {{",
-        *_call(overload, overload.outplace, types, signatures, f"{indent}  "),
+        *called(overload.outplace, f"{indent}  "),
         f"{indent}}}",
     ]
 
@@ -201,14 +207,9 @@ def _dispatch(overload: Overload, types: Mapping[Structseq, str], signatures: Ge
 
 
 def _call(
-    overload: Overload,
-    function: NativeFunction,
-    types: Mapping[Structseq, str],
-    signatures: GetSignatures,
-    indent: str,
+    call: DispatchCall, overload: Overload, own: Signatures, types: Mapping[Structseq, str], indent: str
 ) -> list[str]:
-    own = signatures(function)
-    call = dispatch_call(overload.signature, own)
+    function = own.function
     deprecation = overload.signature.deprecated
     schema = f"aten::{own.schema}" if deprecation is None else f"[deprecated] aten::{deprecation.schema}"
     name = f"dispatch_{function.func.name.name}" + ("_out" if function.func.is_out_fn() else "")

@@ -58,12 +58,17 @@ def emit_trace_type(program: AutogradProgram, templates: TemplateSet) -> Iterato
         templates,
         "TraceType.cpp",
         {},
-        [function for function in operators.functions if str(function.func.name) not in MANUAL_TRACER],
+        [function for function in operators.functions if _has_tracer(function)],
         key=lambda function: function.root_name,
         item_env=lambda function: _item_env(operators.signatures(function)),
         shards=SHARDS,
         sharded_keys=("ops_headers", "trace_method_definitions", "trace_wrapper_registrations"),
     )
+
+
+def _has_tracer(function: NativeFunction) -> bool:
+    """Whether it gets a tracing kernel; those of all operators here are registered in torch's own namespace."""
+    return function.namespace == "aten" and str(function.func.name) not in MANUAL_TRACER
 
 
 def should_trace(function: NativeFunction) -> bool:

@@ -37,15 +37,14 @@ def derive_python(
     Without `symint`, Python gives plain integers only.
     """
     before = log.error_count
-    check_bindings(program, log)
+    bound = check_bindings(program, log)
     if log.error_count > before:
         return None
-    bound = tuple(filter(should_generate_py_binding, program.functions))
     old = [form for form in forms if should_generate_py_binding(form.function)]
     faces = _Faces(log, symint)
     functions = faces.derive(
-        (f for f in bound if Variant.function in f.variants or f.python_module is not None),
-        (form for form in old if Variant.function in form.function.variants),
+        filter(_is_function, bound),
+        (form for form in old if _is_function(form.function)),
         method=False,
     )
     methods = faces.derive(
@@ -54,6 +53,11 @@ def derive_python(
         method=True,
     )
     return PythonProgram(program, bound, functions, methods) if log.error_count == before else None
+
+
+def _is_function(function: NativeFunction) -> bool:
+    """Whether it is a function of torch or of a module below it."""
+    return function.python_module is not None or Variant.function in function.variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,15 @@ class _Faces:
         return tuple(found)
 
 
-def check_bindings(program: Program, log: Diagnostics) -> None:
-    """Logs what keeps operators from being bound, each by itself."""
+def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, ...]:
+    """The operators that get bindings; logs what keeps any of them from it, each by itself."""
     legal: set[Type] = set()
-    for function in filter(should_generate_py_binding, program.functions):
+    bound = tuple(filter(should_generate_py_binding, program.functions))
+    for function in bound:
         _check_types(function, legal, log)
         if not function.func.is_out_fn():
             _check_options(function, log)
+    return bound
 
 
 def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> None:

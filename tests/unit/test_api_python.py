@@ -28,7 +28,7 @@ from opgen.api.python import (
     signature,
     signature_from_schema,
 )
-from opgen.api.python_calls import arg_parser_output_expr, dispatch_call
+from opgen.api.python_calls import arg_parser_output_expr, dispatch_call, parsed_values
 from opgen.api.python_overloads import (
     Overload,
     OverloadError,
@@ -120,7 +120,8 @@ def test_every_group_of_overloads(theirs: Side, ours: Side, method: bool) -> Non
     bound = [f for f in theirs.functions if their_bindings.should_generate_py_binding(f)]
     their_pairs = their_bindings.load_signatures(bound, str(theirs.deprecated), method=method)
     log = Diagnostics()
-    our_pairs = load_signatures(ours.functions, load_deprecated(ours.deprecated, ours.functions, log), method=method)
+    forms = load_deprecated(ours.deprecated, ours.functions, log)
+    our_pairs = load_signatures(filter(should_generate_py_binding, ours.functions), forms, method=method)
     assert not log.found
     selections: list[tuple[Any, Any]] = [(their_bindings.is_py_torch_function, is_py_torch_function)]
     selections += [(getattr(their_bindings, f"is_py_{name}_function"), is_in_module(name)) for name in MODULES]
@@ -211,7 +212,7 @@ def test_out_form_and_functional_form_are_one_overload() -> None:
 def test_a_method_has_no_self() -> None:
     pair, *_ = _pairs(SCALE, method=True)
     assert pair.signature.signature_str() == "scale(Scalar by, IntArrayRef[1]? dim=None)"
-    call = dispatch_call(pair.signature, Signatures(pair.function))
+    call = dispatch_call(pair.signature, Signatures(pair.function), parsed_values(pair.signature))
     assert call.target == "self.scale(by, dim)"
     assert call.arguments == ("self", "_r.scalar(0)", "_r.intlistOptional(1)")
 
@@ -225,7 +226,7 @@ def test_a_factory_takes_options() -> None:
         "ramp(int64_t n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
         "bool? pin_memory=False, bool? requires_grad=False)"
     )
-    call = dispatch_call(pair.signature, Signatures(pair.function))
+    call = dispatch_call(pair.signature, Signatures(pair.function), parsed_values(pair.signature))
     assert call.target == "torch::ramp(n, options)"
     assert ".dtype(_r.scalartypeWithDefault(1, at::kLong))" in "\n".join(call.inits)
     assert call.requires_grad is None
