@@ -19,10 +19,9 @@ from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.dest.aoti_c_shim import emit_shim_headers
 from opgen.dest.table import emitters_for
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
-from opgen.extension.mode import makes_extension
-from opgen.extension.shell import run_extension
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
+from opgen.gen_extension import makes_extension, run_extension
 from opgen.inputs import Inputs, find_inputs
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.model import BackendIndex, DispatchKey, NativeFunction

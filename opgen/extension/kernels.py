@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.api import structured
@@ -29,7 +30,7 @@ from opgen.output.template import TemplateSet
 
 _Group: TypeAlias = NativeFunction | NativeFunctionsGroup
 
-_KNOWN_PARENTS: Final = {"TensorIteratorBase": "ATen/TensorIterator.h"}
+_KNOWN_PARENTS: Final = MappingProxyType({"TensorIteratorBase": "ATen/TensorIterator.h"})
 """Classes of torch's that shape functions derive from, by their names in `at`, and their headers."""
 
 

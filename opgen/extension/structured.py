@@ -14,7 +14,6 @@ function for the rest about tensors of one element.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
@@ -165,8 +164,10 @@ def _checked(function: NativeFunction, outputs: int) -> list[str]:
     return ["shape_.check_inplace(self, told_.outputs_[0]);", "return self;"]
 
 
-_SYMBOLIC_RESULTS: Final[dict[SchemaKind, Callable[[NativeFunction, int], list[str]]]] = {
-    SchemaKind.functional: _allocated,
-    SchemaKind.out: _resized,
-    SchemaKind.inplace: _checked,
-}
+_SYMBOLIC_RESULTS: Final = MappingProxyType(
+    {
+        SchemaKind.functional: _allocated,
+        SchemaKind.out: _resized,
+        SchemaKind.inplace: _checked,
+    }
+)

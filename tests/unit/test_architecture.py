@@ -34,6 +34,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.python_program": "program",
         "opgen.frontend": "frontend",
         "opgen.dest": "dest",
+        "opgen.extension": "extension",
         "opgen.output": "output",
     }
 )
@@ -48,20 +49,21 @@ MAY_IMPORT: Final = MappingProxyType(
         "frontend": frozenset({"diagnostics", "model", "api", "selective_build", "program"}),
         "output": frozenset({"diagnostics"}),
         "dest": frozenset({"model", "api", "program", "output"}),
+        "extension": frozenset({"diagnostics", "model", "api", "program", "dest", "output"}),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )
 # Emitters make values; they know what an output file and a template are, and nothing of writing.
 VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
 # Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
-PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest"})
+PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest", "extension"})
 EFFECTS: Final = frozenset(
     {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
 )
 # SelectiveBuilder.from_yaml_path() reads the file that it is given, as people who call it expect.
 ALLOWED_EFFECTS: Final = frozenset({("opgen.selective_build.selector", "read_text")})
 # Rooms that hold values.
-FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest"})
+FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension"})
 MUTABLE_CALLS: Final = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "OrderedDict", "Counter", "deque"})
 CACHES: Final = frozenset({"lru_cache", "cache"})
 

@@ -1,11 +1,18 @@
 """The run of the extension generator: definitions to an extension, to files, to disk.
 
-`opgen.gen` comes here if the definitions make an extension (see `mode`).
+A file whose operators are all of namespaces other than `aten` makes an extension.  One that has both
+kinds makes ATen's sources, if there are templates for them beside it or more operators of ATen's than
+others; else an extension, which is then refused for the operators of ATen's.  The flags --extension
+and --no-extension settle it otherwise.  `opgen.aten` asks `makes_extension`, and comes here.
+
+    - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,9 +33,31 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 
+_FUNC: Final = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
+)
+_TORCH_NAMESPACE: Final = "aten"
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"
 _DERIVATIVES: Final = "autograd/derivatives.yaml"
+
+
+def makes_extension(source: Path) -> bool:
+    """Whether the definitions in a folder make an extension; no, if they can't be read."""
+    try:
+        text = (source / _FUNCTIONS).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    namespaces = count_namespaces(text)
+    of_torch = namespaces[_TORCH_NAMESPACE]
+    own = namespaces.total() - of_torch
+    return own > 0 and (of_torch == 0 or (of_torch < own and not (source / "templates").is_dir()))
+
+
+def count_namespaces(definitions: str) -> Counter[str]:
+    """How many operators of each namespace a definitions file seems to have, before it is read properly."""
+    found = _FUNC.finditer(definitions)
+    return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
 
 
 def run_extension(request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
