@@ -13,12 +13,13 @@ from typing import NoReturn
 
 from opgen.dest.annotated_fn_args import emit_annotated_fn_args
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.entry import run_as_program
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import check_bindings
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Program
-from opgen.shell import autograd_parser, run_as_program, run_command
+from opgen.shell import autograd_parser, run_command
 
 __all__ = ["entry_point", "gen_annotated", "main"]
 

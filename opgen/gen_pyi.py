@@ -16,11 +16,12 @@ from typing import NoReturn
 
 from opgen.dest.python_table import STUB_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.entry import run_as_program
 from opgen.gen_python import load_python
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
 from opgen.python_program import PythonProgram
-from opgen.shell import autograd_parser, run_as_program, run_command
+from opgen.shell import autograd_parser, run_command
 
 __all__ = ["entry_point", "gen_pyi", "generate", "main"]
 

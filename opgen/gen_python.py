@@ -18,6 +18,7 @@ from typing import NoReturn
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.entry import run_as_program
 from opgen.frontend.deprecated import load_deprecated
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import derive_python
@@ -27,7 +28,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.python_program import PythonProgram
-from opgen.shell import autograd_parser, run_as_program, run_command
+from opgen.shell import autograd_parser, run_command
 
 __all__ = ["entry_point", "gen", "gen_autograd_python", "generate", "load_python", "main"]
 

@@ -17,7 +17,6 @@ from typing import Final
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.entry import run_as_program as run_as_program
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import format_report
 from opgen.output.report import WriteReport
