@@ -79,7 +79,7 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
-        return run_extension(request, source, log)
+        return run_extension(arguments, request, source, log)
     record = RunRecord(arguments, request)
     inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
     program = None if inputs is None else load(inputs, request, log)

@@ -10,28 +10,33 @@ and --no-extension settle it otherwise.  `opgen.aten` asks `makes_extension`, an
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from opgen.autograd_program import AutogradProgram
 from opgen.command_line import Request
-from opgen.diagnostics import Diagnostics, UserError
+from opgen.diagnostics import Diagnostic, Diagnostics, UserError
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import check_extension
-from opgen.extension.sources import ROOT, emit_source_lists
+from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
 from opgen.frontend.native_functions import load_program
 from opgen.gen_autograd import derive_autograd
 from opgen.inputs import packaged_folder, packaged_templates
+from opgen.output.build_files import render_depfile, render_install_list, touch
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
+from opgen.output.manifest import NAME as MANIFEST
+from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import WriteReport, write_files
+from opgen.output.writer import Placed, Target, write_files
+from opgen.run_record import RunRecord, code_files
 
 _FUNC: Final = re.compile(
     r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
@@ -60,19 +65,56 @@ def count_namespaces(definitions: str) -> Counter[str]:
     return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
 
 
-def run_extension(request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
+def run_extension(arguments: Sequence[str], request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
     extension = load_extension(source, _options(request), log)
     if extension is None:
         return None
-    files = generate_extension(extension, quiet=request.quiet)
-    options = request.options
-    roots = {"install": options.install_dir}
-    report = write_files(files, roots, dry_run=options.dry_run)
-    if options.output_dependencies is not None:
-        lists = emit_source_lists(files, options.install_dir, options.output_dependencies)
-        write_files(lists, {ROOT: options.output_dependencies.parent}, dry_run=options.dry_run)
+    record, templates = RunRecord(arguments, request), extension_templates()
+    files = generate_extension(extension, templates, quiet=request.quiet)
+    read = [*(os.fspath(path) for path in _files_looked_for(source)), *templates.files, *code_files()]
+    with Target({"install": request.options.install_dir}, dry_run=request.options.dry_run) as target:
+        record.load(request.options.install_dir)
+        target.known = record.known
+        return _commit(target, target.put(files), read, record, request, log)
+
+
+def _commit(
+    target: Target, placed: list[Placed], read: Sequence[str], record: RunRecord, request: Request, log: Diagnostics
+) -> WriteReport:
+    """Lets the files take their places, and writes what a build and the next run must know of it."""
+    dry_run = request.options.dry_run
+    announcement = None if dry_run else record.announcement(placed)
+    if announcement is not None:
+        target.replace("install", MANIFEST, announcement)
+    report = target.commit(placed, record.gone(file.path for file in placed))
+    if dry_run:
+        return report
+    others = _write_others(target, placed, read, request)
+    said = "" if request.quiet else log.render(with_remarks=request.verbose)
+    text = record.manifest(read, placed, others=others, total=report.total, said=said)
+    target.replace("install", MANIFEST, text)
+    if request.stamp is not None and not touch(os.fspath(request.stamp)):
+        raise UserError(Diagnostic("output-not-written", f"can't write '{request.stamp}'"))
     return report
+
+
+def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[str]:
+    """Writes the files that tell a build of the run; their paths."""
+    wanted: list[tuple[Path, str]] = []
+    lists = request.options.output_dependencies
+    if lists is not None:
+        files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
+        made = emit_source_lists(files, request.options.install_dir, lists)
+        wanted += [(lists.parent / each.path, each.text) for each in made]
+    if request.depfile is not None and request.stamp is not None:
+        present = filter(os.path.isfile, read)
+        wanted.append((request.depfile, render_depfile(os.fspath(request.stamp), present)))
+    if request.install_list is not None:
+        wanted.append((request.install_list, render_install_list(file.name for file in placed)))
+    for path, text in wanted:
+        write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
+    return [os.fspath(path) for path, _ in wanted]
 
 
 def _options(request: Request) -> ExtensionOptions:
@@ -103,9 +145,14 @@ def _with_derivatives(extension: Extension, autograd: AutogradProgram) -> Extens
     return replace(extension, autograd=replace(autograd, program=extension.program))
 
 
-def generate_extension(extension: Extension, *, quiet: bool = True) -> tuple[OutputFile, ...]:
+def extension_templates() -> TemplateSet:
+    """The templates that come with opgen."""
+    return TemplateSet(*packaged_templates("extension"))
+
+
+def generate_extension(extension: Extension, templates: TemplateSet, *, quiet: bool = True) -> tuple[OutputFile, ...]:
     """Every file of a run, as values; mistakes in templates are one `UserError`."""
-    templates, log = TemplateSet(*packaged_templates("extension")), Diagnostics()
+    log = Diagnostics()
     files: list[OutputFile] = []
     with Progress(len(EXTENSION_EMITTERS) + 1, sys.stderr, enabled=not quiet) as progress:
         for emitter in EXTENSION_EMITTERS:
@@ -118,8 +165,6 @@ def generate_extension(extension: Extension, *, quiet: bool = True) -> tuple[Out
     return tuple(files)
 
 
-def source_files(source: Path) -> Iterator[Path]:
-    """The files that a run reads: a build must run opgen again when one of them changes."""
-    for name in (_FUNCTIONS, _TAGS, _DERIVATIVES):
-        if (source / name).exists():
-            yield source / name
+def _files_looked_for(source: Path) -> tuple[Path, ...]:
+    """The files that a run reads if they are there."""
+    return tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES))
