@@ -11,6 +11,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -22,14 +23,21 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen": "write the sources of ATen, or of a set of operators like it",
         "check": "say what gen would change",
         "diff": "say what changes between two definitions files",
+        "new": "lay out a project of operators of one's own",
     }
 )
 """The module of each command is named after it."""
 
 
+CMAKE_DIR_FLAG: Final = "--cmake-dir"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command that the command line names; returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments == [CMAKE_DIR_FLAG]:
+        sys.stdout.write(f"{Path(__file__).resolve().parent / 'cmake'}\n")
+        return 0
     if not arguments or arguments[0] not in COMMANDS:
         _build_parser().parse_args(arguments[:1])
     code: int = importlib.import_module(f"opgen.{arguments[0]}").main(arguments[1:])
@@ -43,6 +51,7 @@ def _build_parser() -> argparse.ArgumentParser:
         epilog="'opgen gen --help' lists the flags of gen, which check and diff take too.",
     )
     parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    parser.add_argument(CMAKE_DIR_FLAG, action="store_true", help="say where the CMake package is, for -Dopgen_DIR=")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, what in COMMANDS.items():
         commands.add_parser(name, help=what)

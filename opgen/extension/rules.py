@@ -20,7 +20,7 @@ from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, Type
 from opgen.program import Program
 
 _TORCH_NAMESPACE: Final = "aten"
-_RESERVED_NAMESPACES: Final = frozenset(
+RESERVED_NAMESPACES: Final = frozenset(
     {"at", "c10", "caffe2", "cuda", "detail", "meta", "native", "prim", "prims", "std", "torch"}
 )
 """Names that operators can't have as theirs: C++ or torch has things of its own there."""
@@ -61,7 +61,7 @@ def _check_one_namespace(program: Program) -> Iterator[Diagnostic]:
 
 def _check_reserved_namespace(program: Program) -> Iterator[Diagnostic]:
     first = program.functions[0] if program.functions else None
-    if first is not None and first.namespace in _RESERVED_NAMESPACES:
+    if first is not None and first.namespace in RESERVED_NAMESPACES:
         message = f"operators can't be of a namespace '{first.namespace}': the name is taken in C++"
         yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
 

@@ -5,6 +5,7 @@ For `-o build/sources.cmake` there is `build/sources.cmake`, with a variable for
 
     set(opgen_sources "out/RegisterSchema.cpp" …)
     set(opgen_cuda_sources "out/RegisterCUDA.cpp" …)
+    set(opgen_devices "cuda")
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _SOURCES: Final = (".cpp", ".cu", ".mm")
 def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Path) -> Iterator[OutputFile]:
     """Yields the lists of `files`, as CMake and as JSON."""
     lists = source_lists(files, install_dir)
-    cmake = "".join(f"{render_cmake_list(f'opgen_{name}', paths)}" for name, paths in lists.items())
+    devices = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
+    variables = {"devices": devices, **lists}
+    cmake = "\n".join([render_cmake_list(f"opgen_{name}", values) for name, values in variables.items()]) + "\n"
     yield OutputFile(output.name, cmake, ROOT, None)
     yield OutputFile(
         str(PurePosixPath(output.name).with_suffix(".json")), json.dumps(lists, indent=2) + "\n", ROOT, None

@@ -1,0 +1,161 @@
+# opgen for CMake: the C++ of an extension's operators, made when the build is configured.
+#
+#     find_package(opgen CONFIG REQUIRED)   # cmake -Dopgen_DIR="$(python -m opgen --cmake-dir)" …
+#     opgen_extension(mylib
+#       DEFINITIONS ops                     # ops/native/native_functions.yaml, and what goes with it
+#       SOURCES src/kernels.cpp
+#       CUDA_SOURCES src/kernels.cu)
+#
+# makes a shared library `mylib` (a target of that name) that `torch.ops.load_library` loads.
+#
+#     opgen_extension(<name>
+#       DEFINITIONS <dir>                   folder of the definitions
+#       [SOURCES <file>…]                   kernels that every build has
+#       [CUDA_SOURCES <file>…] [HIP_SOURCES …] [MPS_SOURCES …] [XPU_SOURCES …]
+#                                           kernels for builds that have the device
+#       [INCLUDE_DIRECTORIES <dir>…]        where headers of yours are, such as ufunc/<operator>.h
+#       [GENERATED_DIR <dir>]               where to write; default: <build>/generated/<name>
+#       [FRAGMENT]                          the library is defined elsewhere too
+#       [OPTIONS <flag>…])                  further flags of `opgen gen`
+#
+# It sets these in the caller's scope:
+#     <name>_GENERATED_DIR                  where the generated files are
+#     <name>_PYTHON_DIR                     where the Python package is, if one is made
+#
+# A definition that changes makes the build configure itself anew.  opgen writes a file only if its text
+# changes, so that a new operator recompiles what holds it and nothing else.
+
+cmake_minimum_required(VERSION 3.18)
+
+get_filename_component(OPGEN_PYTHON_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+
+# The Python that runs opgen and has torch.
+if(NOT TARGET Python::Interpreter)
+  find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
+endif()
+
+# Finds torch: the one that CMAKE_PREFIX_PATH or Torch_DIR names, or else that of the Python.
+function(_opgen_find_torch)
+  if(NOT Torch_DIR AND NOT OPGEN_TORCH_PREFIX)
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+        "import importlib.util as u, os; s = u.find_spec('torch'); print(os.path.join(s.submodule_search_locations[0], 'share', 'cmake') if s else '')"
+      OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(OPGEN_TORCH_PREFIX "${prefix}" CACHE PATH "Where the CMake package of torch is")
+  endif()
+  list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_PREFIX}")
+  find_package(Torch REQUIRED)
+endfunction()
+
+# Runs opgen if anything that it reads has changed; the lists of what it wrote go to <lists>.
+function(_opgen_generate name definitions output lists flags)
+  set(stamp "${output}/stamp")
+  set(depfile "${output}/depfile")
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -E env "PYTHONPATH=${OPGEN_PYTHON_PATH}"
+      "${Python_EXECUTABLE}" -m opgen.gen
+      --source-path "${definitions}" --install-dir "${output}" --extension
+      --output-dependencies "${lists}" --depfile "${depfile}" --stamp "${stamp}" ${flags}
+    RESULT_VARIABLE failed OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(failed)
+    # Whatever is wrong may be mended in the definitions, also if nothing could be read of them.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${definitions}/native/native_functions.yaml")
+    message(FATAL_ERROR "opgen can't make the extension '${name}' of '${definitions}'; see above")
+  endif()
+  message(STATUS "opgen ${name}: ${said}")
+  _opgen_depend_on("${depfile}" "${definitions}")
+endfunction()
+
+# Makes the build configure itself anew when a file changes that opgen read.
+function(_opgen_depend_on depfile definitions)
+  file(STRINGS "${depfile}" lines)
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE " \\\\$" "" line "${line}")
+    string(STRIP "${line}" line)
+    string(REPLACE "\\ " " " line "${line}")
+    if(EXISTS "${line}")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${line}")
+    endif()
+  endforeach()
+  foreach(folder native autograd)
+    if(IS_DIRECTORY "${definitions}/${folder}")
+      # A file that wasn't there before changes its folder.
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${definitions}/${folder}")
+    endif()
+  endforeach()
+endfunction()
+
+# Whether sources for a kind of device can be compiled here.
+function(_opgen_has_device device result)
+  set(found FALSE)
+  if(device STREQUAL "cuda")
+    if(TARGET torch_cuda)
+      set(found TRUE)
+    endif()
+  elseif(device STREQUAL "hip")
+    if(TARGET torch_hip)
+      set(found TRUE)
+    endif()
+  elseif(device STREQUAL "mps")
+    if(APPLE)
+      set(found TRUE)
+    endif()
+  elseif(device STREQUAL "xpu")
+    if(TARGET torch_xpu)
+      set(found TRUE)
+    endif()
+  else()
+    set(found TRUE) # a device of the author's own
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+function(opgen_extension name)
+  cmake_parse_arguments(
+    ARG "FRAGMENT" "DEFINITIONS;GENERATED_DIR"
+    "SOURCES;CUDA_SOURCES;HIP_SOURCES;MPS_SOURCES;XPU_SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "opgen_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_DEFINITIONS)
+    message(FATAL_ERROR "opgen_extension(${name}): DEFINITIONS must name the folder of the definitions")
+  endif()
+  get_filename_component(definitions "${ARG_DEFINITIONS}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(ARG_GENERATED_DIR)
+    get_filename_component(output "${ARG_GENERATED_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+  else()
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}")
+  endif()
+  file(MAKE_DIRECTORY "${output}")
+
+  _opgen_find_torch()
+  set(flags ${ARG_OPTIONS})
+  if(ARG_FRAGMENT)
+    list(APPEND flags --fragment)
+  endif()
+  set(lists "${output}/sources.cmake")
+  _opgen_generate("${name}" "${definitions}" "${output}" "${lists}" "${flags}")
+  include("${lists}")
+
+  set(sources ${opgen_sources} ${ARG_SOURCES})
+  foreach(device IN LISTS opgen_devices)
+    _opgen_has_device("${device}" found)
+    if(found)
+      string(TOUPPER "${device}" DEVICE)
+      list(APPEND sources ${opgen_${device}_sources} ${ARG_${DEVICE}_SOURCES})
+      if(device STREQUAL "cuda")
+        enable_language(CUDA)
+      elseif(device STREQUAL "mps")
+        enable_language(OBJCXX)
+      endif()
+    endif()
+  endforeach()
+
+  add_library(${name} SHARED ${sources})
+  set_target_properties(${name} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
+  target_link_libraries(${name} PUBLIC torch)
+  set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)
+  set(${name}_PYTHON_DIR "${output}/python" PARENT_SCOPE)
+endfunction()

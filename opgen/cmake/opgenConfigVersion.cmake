@@ -1,0 +1,11 @@
+# Any release of opgen serves a project that asks for none in particular.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../__init__.py" found REGEX "^__version__ *(: *[A-Za-z\\[\\]]+ *)?=")
+string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" PACKAGE_VERSION "${found}")
+if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()
