@@ -144,11 +144,14 @@ class Diagnostics:
     """Collects the diagnostics of a run, in the order found."""
 
     found: list[Diagnostic] = field(default_factory=list)
+    error_count: int = 0
+    """How many errors were found, repeats included."""
 
     def error(
         self, id: str, message: str, span: Span | None = None, label: str = "", notes: Iterable[Note] = ()
     ) -> None:
         """Records an error."""
+        self.error_count += 1
         self.found.append(Diagnostic(id, message, span, label, tuple(notes)))
 
     def warning(
@@ -159,17 +162,14 @@ class Diagnostics:
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Records diagnostics made elsewhere, for example those that a `UserError` carries."""
-        self.found.extend(diagnostics)
+        for diagnostic in diagnostics:
+            self.found.append(diagnostic)
+            self.error_count += diagnostic.severity == "error"
 
     @property
     def has_errors(self) -> bool:
         """Whether any error was found."""
-        return any(d.severity == "error" for d in self.found)
-
-    @property
-    def error_count(self) -> int:
-        """How many errors were found, repeats included."""
-        return sum(d.severity == "error" for d in self.found)
+        return self.error_count > 0
 
     def remark(self, id: str, message: str, span: Span | None = None, label: str = "") -> None:
         """Records what is no mistake, but worth knowing to someone who asks for every detail."""
