@@ -10,11 +10,14 @@ functions, one a name; see `python_methods` for what such a function does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from opgen.dest.includes import ops_include
+from opgen.dest.presence import Presence
 from opgen.dest.python_methods import Binding, PythonModule, render_binding
-from opgen.output.files import OutputFile, emit_sharded
+from opgen.model import Variant
+from opgen.output.files import OutputFile, emit_sharded, unique
 from opgen.output.template import TemplateSet
 from opgen.python_program import PythonFunction, PythonProgram
 
@@ -42,7 +45,12 @@ _MODULES: Final = tuple(
 def emit_python_methods(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `python_variable_methods.cpp`."""
     bindings = _sorted(_bindings(program, program.methods, TENSOR))
-    yield _render("python_variable_methods.cpp", bindings, templates)
+    members = (f for f in program.program.functions if Variant.method in f.variants)
+    asked = {
+        "has_binding": Presence(frozenset(binding.name for binding in bindings)),
+        "has_method": Presence.of(members),
+    }
+    yield _render("python_variable_methods.cpp", bindings, templates, asked)
 
 
 def emit_python_functions(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -84,7 +92,10 @@ def _item_env(binding: Binding) -> Mapping[str, list[str]]:
     }
 
 
-def _render(file: str, bindings: list[Binding], templates: TemplateSet) -> OutputFile:
+def _render(
+    file: str, bindings: list[Binding], templates: TemplateSet, more: Mapping[str, object] = MappingProxyType({})
+) -> OutputFile:
     envs = [_item_env(binding) for binding in bindings]
     env = {key: [text for item in envs for text in item[key]] for key in _KEYS}
-    return OutputFile(file, templates.render(file, env))
+    text = templates.render(file, {**env, **more, "unique_ops_headers": unique(env["ops_headers"])})
+    return OutputFile(file, text)

@@ -9,6 +9,7 @@ class OptionalCUDAGuard {
   OptionalCUDAGuard();
   explicit OptionalCUDAGuard(std::optional<Device> device);
   void reset_device(Device device);
+  std::optional<Device> current_device() const;
 };
 class CUDAGuard {
  public:
