@@ -16,6 +16,7 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.entry import run_as_program
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import check_bindings
+from opgen.inputs import autograd_templates
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Program
@@ -46,7 +47,7 @@ def _load(functions: Path, tags: Path, log: Diagnostics) -> Program | None:
 
 
 def _write(program: Program, autograd: Path, out: Path, *, dry_run: bool) -> WriteReport:
-    files = emit_annotated_fn_args(program, TemplateSet(autograd / "templates"))
+    files = emit_annotated_fn_args(program, TemplateSet(autograd_templates(autograd)))
     return write_files(tuple(files), {"install": out}, dry_run=dry_run)
 
 

@@ -26,6 +26,7 @@ from opgen.dest.autograd_table import autograd_emitters
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.derivatives import load_derivatives, used_dispatch_keys
 from opgen.frontend.native_functions import load_program
+from opgen.inputs import autograd_templates
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import Progress, format_report
 from opgen.output.files import OutputFile
@@ -54,7 +55,7 @@ def gen_autograd(
     program = load_autograd(functions, tags, folder / "derivatives.yaml", log, operator_selector)
     if program is None:
         raise UserError(*log.found)
-    files = generate(program, TemplateSet(folder / "templates"), disable_autograd=disable_autograd)
+    files = generate(program, TemplateSet(autograd_templates(folder)), disable_autograd=disable_autograd)
     write_files(files, {"install": Path(out)})
 
 
@@ -188,7 +189,7 @@ def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     )
     if program is None:
         return None
-    templates = TemplateSet(given.autograd / "templates")
+    templates = TemplateSet(autograd_templates(given.autograd))
     files = generate(program, templates, disable_autograd=given.disable_autograd, quiet=given.quiet)
     return write_files(files, {"install": given.out}, dry_run=given.dry_run)
 

@@ -23,6 +23,7 @@ from opgen.frontend.deprecated import load_deprecated
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import derive_python
 from opgen.gen_autograd import derive_autograd
+from opgen.inputs import autograd_templates
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -44,7 +45,7 @@ def gen_autograd_python(
     loaded = _load(Path(native_functions_path), Path(tags_path), folder, log)
     if loaded is None:
         raise UserError(*log.found)
-    write_files(_generate_all(*loaded, TemplateSet(folder / "templates")), {"install": Path(out)})
+    write_files(_generate_all(*loaded, TemplateSet(autograd_templates(folder))), {"install": Path(out)})
 
 
 def gen(
@@ -116,7 +117,7 @@ def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     loaded = _load(given.native_functions, given.tags, given.autograd, log)
     if loaded is None:
         return None
-    files = _generate_all(*loaded, TemplateSet(given.autograd / "templates"), quiet=given.quiet)
+    files = _generate_all(*loaded, TemplateSet(autograd_templates(given.autograd)), quiet=given.quiet)
     return write_files(files, {"install": given.out}, dry_run=given.dry_run)
 
 

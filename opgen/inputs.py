@@ -64,6 +64,12 @@ def packaged_templates(name: str) -> tuple[Path, ...]:
     return _HERE / "packaged" / "templates" / name, _HERE.parent / "templates" / name
 
 
+def autograd_templates(folder: Path) -> Path:
+    """The templates beside the derivatives in `folder`, or else those that come with opgen."""
+    places = (folder / "templates", *packaged_templates("autograd"))
+    return next(filter(Path.is_dir, places), places[0])
+
+
 def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
     functions, tags = (folder / name for name in _DEFINITIONS)
     places = (folder / "templates", *packaged_templates("ATen"))
