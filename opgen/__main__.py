@@ -23,6 +23,10 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen": "write the sources of ATen, or of a set of operators like it",
         "check": "say what gen would change",
         "diff": "say what changes between two definitions files",
+        "gen_autograd": "write the kernels that record gradients, from derivatives.yaml",
+        "gen_python": "write the Python bindings",
+        "gen_pyi": "write type stubs of the bindings",
+        "gen_annotated_fn_args": "write what arguments the functions of torch take, for tests of overrides",
         "new": "lay out a project of operators of one's own",
     }
 )
