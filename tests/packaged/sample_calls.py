@@ -41,7 +41,7 @@ class Call:
         return self.operator(*(v for a, v in zip(schema, arguments) if not a.kwarg_only), **named)
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[misc]  # torch is Any here
     def __init__(self, wanted: Collection[str], calls: dict[str, list[Call]]) -> None:
         super().__init__()
         self.wanted, self.calls = wanted, calls
