@@ -1,0 +1,193 @@
+"""Feeds the generators with files that are nearly right, and looks for tracebacks and hangs.
+
+    python -m tests.fuzz.fuzz [--count 100000] [--start 0] [--jobs N] [--kind KIND ...]
+
+Input number N of a kind is always the same.  What goes wrong is written to a folder, `--keep DIR`, and belongs
+into `tests/fuzz/kept/` together with the repair: `test_kept.py` runs what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from types import FrameType
+
+from opgen.aten import generate
+from opgen.autograd_program import AutogradProgram
+from opgen.command_line import read_request
+from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.frontend.native_functions import load_program
+from opgen.gen_autograd import load_autograd
+from opgen.output.template import CodeTemplate, TemplateSet
+from opgen.program import Program
+from tests.fuzz.mutate import mutated
+
+HERE = Path(__file__).resolve().parent
+GOLDEN = HERE.parent / "golden"
+OPS = GOLDEN / "shared" / "ops"
+KEPT = HERE / "kept"
+SECONDS = 20
+"""How long one input may take."""
+
+Feed = Callable[[str], None]
+
+
+class HangError(Exception):
+    """An input took too long."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file, and how to feed it to opgen."""
+
+    texts: tuple[str, ...]
+    """Right ones, and some that are wrong in known ways."""
+    feed: Feed
+
+
+def read_all(pattern: str) -> tuple[str, ...]:
+    paths = sorted(path for path in GOLDEN.rglob(pattern) if "expected" not in path.parts)
+    return tuple(path.read_bytes().decode("utf-8", "replace") for path in paths if path.is_file())
+
+
+def tags() -> Source:
+    return Source("tags.yaml", (OPS / "native" / "tags.yaml").read_text())
+
+
+def definitions() -> str:
+    return (OPS / "native" / "native_functions.yaml").read_text()
+
+
+def _generate(program: Program | None) -> None:
+    if program is not None:
+        request = read_request(["--per-operator-headers"], Diagnostics())
+        generate(program, request.options, TemplateSet(OPS / "templates"))
+
+
+def feed_definitions(text: str) -> None:
+    _generate(load_program(Source("ops.yaml", text), tags(), Diagnostics()))
+
+
+def feed_tags(text: str) -> None:
+    _generate(load_program(Source("ops.yaml", definitions()), Source("tags.yaml", text), Diagnostics()))
+
+
+def feed_selection(text: str) -> None:
+    path = Path(f"{os.environ.get('TMPDIR', '/tmp')}/opgen-fuzz-{os.getpid()}.yaml")
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        _generate(load_program(Source("ops.yaml", definitions()), tags(), Diagnostics(), selection_path=path))
+    finally:
+        path.unlink()
+
+
+def feed_template(text: str) -> None:
+    template = CodeTemplate(text, "t")
+    values: Mapping[str, object] = {"a": "x", "b": ["y", "z\n"], "c": [{"d": 1}], "x": ()}
+    template.substitute({**values, "generated_comment": "", "ops_headers": ["1", "2"]})
+
+
+def feed_derivatives(text: str) -> None:
+    found: AutogradProgram | None = load_autograd(
+        Source("ops.yaml", definitions()), tags(), Source("derivatives.yaml", text), Diagnostics()
+    )
+    del found
+
+
+def kinds() -> dict[str, Kind]:
+    return {
+        "definitions": Kind((definitions(), *read_all("native_functions.yaml")), feed_definitions),
+        "tags": Kind((tags().text, *read_all("tags.yaml")), feed_tags),
+        "selection": Kind(read_all("selection.yaml"), feed_selection),
+        "template": Kind(tuple(path.read_text() for path in sorted((OPS / "templates").iterdir())), feed_template),
+        "derivatives": Kind(
+            (
+                "- name: scale(Tensor self, Scalar factor) -> Tensor\n  self: grad * factor\n  result: auto_linear\n",
+                "- name: row(Tensor(a) self, SymInt index) -> Tensor(a)\n  self: f(grad, self.sym_sizes(), index)\n",
+                *read_all("derivatives.yaml"),
+            ),
+            feed_derivatives,
+        ),
+    }
+
+
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise HangError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def problem_of(feed: Feed, text: str) -> str | None:
+    """What is wrong with opgen, as far as this text shows it."""
+    try:
+        with time_limit(SECONDS):
+            feed(text)
+    except UserError:
+        return None
+    except Exception:
+        return traceback.format_exc()
+    return None
+
+
+def text_of(kind: Kind, number: int) -> str:
+    return mutated(kind.texts[number % len(kind.texts)], number, kind.texts)
+
+
+def run_part(name: str, start: int, count: int) -> list[tuple[int, str, str]]:
+    kind = kinds()[name]
+    found = []
+    for number in range(start, start + count):
+        text = text_of(kind, number)
+        problem = problem_of(kind.feed, text)
+        if problem is not None:
+            found.append((number, text, problem))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz", description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=100_000, help="inputs, all kinds together (%(default)s)")
+    parser.add_argument("--start", type=int, default=0, help="number of the first input of each kind")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--kind", action="append", choices=sorted(kinds()))
+    parser.add_argument("--keep", type=Path, default=Path("fuzz-found"))
+    given = parser.parse_args(arguments)
+    names = given.kind or sorted(kinds())
+    each, part, began, total = given.count // len(names), 50, time.monotonic(), 0
+    seen: set[str] = set()
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for name in names:
+            starts = range(given.start, given.start + each, part)
+            for found in pool.map(run_part, repeat(name), starts, repeat(part)):
+                total += part
+                for number, text, problem in found:
+                    where = problem.splitlines()[-3] if len(problem.splitlines()) > 2 else problem
+                    if where not in seen:
+                        seen.add(where)
+                        given.keep.mkdir(exist_ok=True)
+                        (given.keep / f"{name}-{number}").write_bytes(text.encode("utf-8", "surrogatepass"))
+                        print(f"{name} {number}:\n{problem}")
+    print(f"{total:,} inputs, {len(seen)} kinds of failure, {time.monotonic() - began:.0f} s")
+    return 1 if seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
