@@ -1,0 +1,174 @@
+"""opgen's speed beside torchgen's, on the operators of the installed torch, in one run on this machine.
+
+    python -m bench.speed [--rounds 3] [--folder DIR]
+
+Each round runs every command once, one after the other, so that a machine that slows down slows down
+all of them; the ratios are of runs of the same round.  Memory is that of all processes of a command together,
+shared pages counted once.  A folder in memory (`--folder /dev/shm/x`) leaves the disk out of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NEW_OPERATOR = "\n- func: bench_new(Tensor self, int n=3) -> Tensor\n  variants: function, method\n"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One run of a command."""
+
+    wall: float
+    cpu: float
+    memory: float
+    """In MB."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, and what to do before each run."""
+
+    name: str
+    module: str
+    arguments: tuple[str, ...]
+    prepare: Callable[[], None]
+
+
+def definitions_of_torch() -> Path:
+    spec = importlib.util.find_spec("torchgen")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("torch isn't installed")
+    return Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+
+
+def measure(case: Case, cwd: Path) -> Figure:
+    case.prepare()
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else opgen would be compiled anew in each run
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    command = [sys.executable, "-m", case.module, *case.arguments]
+    process = subprocess.Popen(
+        command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    with watched_memory(process.pid) as peak:
+        code = process.wait()
+    wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if code != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {code}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Figure(wall, cpu, peak[0] / 1e6)
+
+
+@contextmanager
+def watched_memory(group: int) -> Iterator[list[int]]:
+    """The most bytes that the processes of a group had together, looked at 50 times a second."""
+    peak, done = [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.02):
+            peak[0] = max(peak[0], memory_of_group(group))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        done.set()
+        thread.join()
+
+
+def memory_of_group(group: int) -> int:
+    total = 0
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and os.getpgid(int(entry)) == group:
+                total += proportional_size(Path("/proc", entry, "smaps_rollup").read_text())
+        except (OSError, ValueError):
+            continue  # it has just ended
+    return total
+
+
+def proportional_size(rollup: str) -> int:
+    line = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
+    return int(line.split()[1]) * 1024
+
+
+def cases(source: Path, work: Path) -> list[Case]:
+    kept, edited = work / "kept", work / "ATen"
+    shutil.copytree(source, edited)
+    definitions = edited / "native" / "native_functions.yaml"
+    original = definitions.read_text()
+    flags = ("--per-operator-headers",)
+
+    def removing(name: str) -> Callable[[], None]:
+        return lambda: shutil.rmtree(work / name, ignore_errors=True)
+
+    def add_or_remove() -> None:
+        is_original = definitions.read_text() == original
+        definitions.write_text(original + NEW_OPERATOR if is_original else original)
+        time.sleep(0.1)
+
+    def nothing() -> None:
+        return None
+
+    run = ("-s", str(source), *flags)
+    return [
+        Case("torchgen", "torchgen.gen", (*run, "-d", str(work / "torchgen")), removing("torchgen")),
+        Case("cold, --jobs 1", "opgen.gen", (*run, "-d", str(work / "one"), "-q", "-j1"), removing("one")),
+        Case("cold", "opgen.gen", (*run, "-d", str(work / "all"), "-q"), removing("all")),
+        Case("nothing changed", "opgen.gen", (*run, "-d", str(kept), "-q"), nothing),
+        Case(
+            "one operator added or removed",
+            "opgen.gen",
+            ("-s", str(edited), *flags, "-d", str(work / "edited"), "-q"),
+            add_or_remove,
+        ),
+    ]
+
+
+def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure]) -> str:
+    middle = [statistics.median(getattr(f, field) for f in figures) for field in ("wall", "cpu", "memory")]
+    faster = statistics.median(a.wall / b.wall for a, b in zip(torchgen, figures, strict=True))
+    cheaper = statistics.median(a.cpu / b.cpu for a, b in zip(torchgen, figures, strict=True))
+    wall, cpu, memory = middle
+    return f"{name:<32}{wall:>8.2f} s{cpu:>8.2f} s{memory:>7.0f} MB{faster:>8.1f} x{cheaper:>8.1f} x"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.speed", description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="where to write; default: a temporary folder")
+    given = parser.parse_args(arguments)
+    if given.folder is not None:
+        given.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        work = Path(folder)
+        found = cases(definitions_of_torch(), work)
+        for case in found:
+            measure(case, work)  # once without counting: compiled modules, warm caches
+        rounds = [[measure(case, work) for case in found] for _ in range(given.rounds)]
+    by_case = [list(column) for column in zip(*rounds, strict=True)]
+    load = os.getloadavg()[0]
+    print(f"{given.rounds} rounds, {os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}")
+    print(f"{'':<32}{'wall':>10}{'CPU':>10}{'memory':>10}{'wall':>10}{'CPU':>10}")
+    for case, figures in zip(found, by_case, strict=True):
+        print(report(case.name, figures, by_case[0]))
+
+
+if __name__ == "__main__":
+    main()
