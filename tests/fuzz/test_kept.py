@@ -12,7 +12,10 @@ from tests.fuzz.fuzz import KEPT, kinds, problem_of, run_part
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the time limit needs signals")
 
 
-@pytest.mark.parametrize("path", sorted(path for path in KEPT.iterdir() if path.name[0] != "."), ids=lambda path: path.name)
+KEPT_FILES = sorted(path for path in KEPT.iterdir() if not path.name.startswith("."))
+
+
+@pytest.mark.parametrize("path", KEPT_FILES, ids=lambda path: path.name)
 def test_kept(path: Path) -> None:
     """The first word of a file's name is its kind."""
     kind = kinds()[path.name.partition("-")[0]]
