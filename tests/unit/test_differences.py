@@ -17,6 +17,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.selection import load_selection
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
+from tests.unit.tiny_derivatives import autograd_of
 from tests.unit.tiny_programs import options_of, program_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -130,6 +131,13 @@ def test_a_static_backend_given_twice_counts_once(templates: TemplateSet) -> Non
     assert text.count("case DispatchKey::CPU") == 1
 
 
+def test_autograd_kernels_are_made_for_aten_only() -> None:
+    operators = "- func: mylib::scale(Tensor self) -> Tensor\n  dispatch: {CPU: scale}\n"
+    autograd = autograd_of("- name: neg(Tensor self) -> Tensor\n  self: -grad\n", operators + NEG)
+    assert [str(operator.func.func.name) for operator in autograd.functions] == ["neg"]
+
+
+NEG = "- func: neg(Tensor self) -> Tensor\n  dispatch: {CPU: neg}\n"
 STRUCTURED = """
 - func: twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
   structured: True
