@@ -2,8 +2,10 @@
 
 A case is a folder `cases/<name>/`:
 
-    flags          the command line after `--source-path ops --install-dir out`, if there is more
-    ops/           laid over `shared/ops/`: native/native_functions.yaml, native/tags.yaml, templates/
+    command        the module that is run; without it, `opgen.gen`
+    flags          the command line after what `COMMANDS` gives each command, if there is more
+    ops/           laid over `shared/ops/`: native/native_functions.yaml, native/tags.yaml, templates/,
+                   and for the commands of autograd autograd/derivatives.yaml, autograd/deprecated.yaml
     anything else  is there as well when the run starts: a selection file, an old `out/`
     compare        patterns of the files under `expected/`, one a line; without it, all that is written
 
@@ -18,23 +20,35 @@ and what comes of it:
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
-from opgen import gen
 from opgen.output.manifest import NAME as MANIFEST
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
 SHARED = HERE / "shared"
-DEFAULT_FLAGS = ("--source-path", "ops", "--install-dir", "out")
+_AUTOGRAD: Final = ("ops/native/native_functions.yaml", "ops/native/tags.yaml", "out", "ops/autograd")
+COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "opgen.gen": ("--source-path", "ops", "--install-dir", "out"),
+        "opgen.gen_autograd": _AUTOGRAD,
+        "opgen.gen_python": _AUTOGRAD,
+        "opgen.gen_pyi": _AUTOGRAD,
+        "opgen.gen_annotated_fn_args": _AUTOGRAD,
+    }
+)
+"""The commands that cases can run, with the arguments that each gets."""
 OUTPUT = ("out", "aoti")
 """The folders that a run may write to."""
 OUTCOME = ("exit_code", "stdout", "stderr", "expected")
@@ -77,7 +91,7 @@ def run_case(name: str, work: Path) -> Outcome:
     before = read_tree(work)
     stdout, stderr = io.StringIO(), io.StringIO()
     with _inside(work), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        exit_code = gen.main([*DEFAULT_FLAGS, *_flags(CASES / name)])
+        exit_code = _run(_command(CASES / name), _flags(CASES / name))
     after = read_tree(work)
     changed = {path for path in before.keys() | after.keys() if before.get(path, b"") != after.get(path, b"")}
     is_dry = "--dry-run" in _flags(CASES / name)
@@ -129,6 +143,16 @@ def _lay_out(case: Path, work: Path) -> None:
         elif not any(other.startswith(f"{path}/") for other in inputs):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+
+
+def _command(case: Path) -> str:
+    path = case / "command"
+    return path.read_text(encoding="utf-8").strip() if path.exists() else "opgen.gen"
+
+
+def _run(command: str, flags: list[str]) -> int:
+    main: Callable[[Sequence[str]], int] = importlib.import_module(command).main
+    return main([*COMMANDS[command], *flags])
 
 
 def _flags(case: Path) -> list[str]:

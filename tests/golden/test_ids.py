@@ -11,14 +11,12 @@ from typing import Final
 
 import pytest
 
-from tests.golden.harness import CASES
+from tests.golden.harness import CASES, COMMANDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _SHOWN: Final = re.compile(r"^(?:opgen|\S+:\d+:\d+): (?:error|warning|remark): .* \[([a-z0-9-]+)\]$", re.MULTILINE)
 
-COMMANDS: Final = ("opgen.gen",)
-"""The commands that golden cases can run."""
-FIRST: Final = frozenset({"Diagnostic", "error", "warning", "remark", "tell", "_error"})
+FIRST: Final = frozenset({"Diagnostic", "FormulaProblem", "error", "warning", "remark", "tell", "_error"})
 """Functions whose first argument is the id."""
 PLACES: Final = MappingProxyType({"SchemaError": 3, "fail": 4})
 """Functions whose id is another argument, and which."""
