@@ -214,7 +214,7 @@ void warn_of_leaving_the_graph(const Tensor& tensor) {
 }
 
 void warn_of_leaving_the_trace(const char* what) {
-  const std::string message = std::string("Converting a tensor to a Python ") + what;
+  const std::string message = std::string("The trace can't follow a tensor that is made a ") + what + " of Python's";
   jit::tracer::warn(message.c_str(), jit::tracer::WARN_PYTHON_DATAFLOW);
 }
 
@@ -287,7 +287,7 @@ static PyObject* THPVariable_tolist(PyObject* self, PyObject* args) {
 static PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   constexpr const char* signatures[] = {"numpy(*, bool force=False)"};
   return parsed_method<1>(signatures, self, args, kwargs, [](const Tensor& tensor, PythonArgs& r) {
-    jit::tracer::warn("Converting a tensor to a NumPy array", jit::tracer::WARN_PYTHON_DATAFLOW);
+    jit::tracer::warn("The trace can't follow a tensor that is made an array of NumPy's", jit::tracer::WARN_PYTHON_DATAFLOW);
     return torch::utils::tensor_to_numpy(tensor, r.toBool(0));
   });
 }

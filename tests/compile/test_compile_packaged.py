@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -25,7 +26,8 @@ from typing import Final
 
 import pytest
 
-from opgen import gen
+from opgen import gen, gen_autograd, gen_python
+from opgen.inputs import packaged_folder
 
 STUBS: Final = Path(__file__).resolve().parent / "stubs"
 FLAGS: Final = ("-std=c++20", "-w", "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
@@ -103,7 +105,9 @@ def test_headers(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
 
 
 def _check_headers(compiler: Compiler, tree: Path, more: Sequence[str], tmp_path: Path) -> None:
-    generated = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*.h") if path.name not in NOT_COMPILED)
+    generated = sorted(
+        path.relative_to(tree).as_posix() for path in (tree / "ATen").rglob("*.h") if path.name not in NOT_COMPILED
+    )
     assert len(generated) > 20
     complaint = compiler.complaint(_including([*generated, *more], tmp_path / "headers.cpp"), "-fsyntax-only")
     if complaint:
@@ -123,7 +127,7 @@ def test_headers_of_all_of_torch(torch_source: Path, tmp_path: Path) -> None:
 def test_sources(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
     texts: dict[bytes, Path] = {}
     several = _everything_of_shards(tree)
-    for path in sorted(tree.rglob("*.cpp")):
+    for path in sorted((tree / "ATen").rglob("*.cpp")):
         if path not in several:
             # With a single shard, that and the file with everything are the same.
             texts.setdefault(path.read_bytes(), path)
@@ -131,6 +135,36 @@ def test_sources(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
     failures = [compiler.complaint(common, "-x", "c++-header", "-o", f"{common}.gch")]
     failures += compiler.complaints(list(texts.values()), "-fsyntax-only", "-include", str(common))
     failures = list(filter(None, failures))
+    if failures:
+        pytest.fail(f"{len(failures)} sources fail\n\n" + "\n".join(failures[:5]), pytrace=False)
+
+
+AUTOGRAD: Final = (
+    "ADInplaceOrViewType_0.cpp",
+    "Functions.cpp",
+    "TraceType_0.cpp",
+    "VariableType_0.cpp",
+    "ViewFuncs.cpp",
+    "python_enum_tag.cpp",
+    "python_functions_0.cpp",
+    "python_nn_functions.cpp",
+    "python_return_types.cpp",
+    "python_torch_functions_0.cpp",
+    "python_variable_methods.cpp",
+)
+"""One source of each template but those that differ from another in names only."""
+
+
+def test_sources_of_autograd(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
+    """What our templates make of our derivatives, and of the bindings to Python."""
+    python = Path(sysconfig.get_paths()["include"])
+    if not (python / "Python.h").is_file():
+        pytest.fail(f"there is no {python / 'Python.h'}: install what Python's own extensions are built with")
+    out, native = tree / "torch" / "csrc" / "autograd" / "generated", packaged_folder("ATen") / "native"
+    inputs = (native / "native_functions.yaml", native / "tags.yaml", out, packaged_folder("autograd"))
+    for generator in (gen_autograd, gen_python):
+        assert generator.main([*map(str, inputs), "--quiet"]) == 0
+    failures = compiler.complaints([out / name for name in AUTOGRAD], "-fsyntax-only", f"-I{python}")
     if failures:
         pytest.fail(f"{len(failures)} sources fail\n\n" + "\n".join(failures[:5]), pytrace=False)
 
@@ -152,5 +186,7 @@ def test_files_with_everything_say_what_the_shards_say(tree: Path) -> None:
 def test_what_is_not_compiled_is_there(tree: Path) -> None:
     """The list of exceptions holds no file that nobody writes."""
     assert {path.name for path in tree.rglob("*")} >= set(NOT_COMPILED)
-    others = {path.suffix for path in tree.rglob("[!.]*") if path.is_file() and path.name not in NOT_COMPILED}
+    others = {
+        path.suffix for path in (tree / "ATen").rglob("[!.]*") if path.is_file() and path.name not in NOT_COMPILED
+    }
     assert others == {".h", ".cpp", ".yaml"}

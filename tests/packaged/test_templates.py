@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from opgen import gen
+from opgen import gen, gen_annotated_fn_args, gen_autograd, gen_python
 from opgen.command_line import read_request
 from opgen.dest.table import EMITTERS
 from opgen.diagnostics import Diagnostics, Source
@@ -21,8 +21,17 @@ from opgen.output.template import TemplateSet
 from opgen.output.template_parser import Conditional, Inline, Loop, Segment, Splice, parse_template
 from opgen.program import Program
 
-FOLDER: Final = next(folder for folder in packaged_templates("ATen") if folder.is_dir())
-NAMES: Final = sorted(path.name for path in FOLDER.iterdir())
+
+def _folder(kind: str) -> Path:
+    return next(folder for folder in packaged_templates(kind) if folder.is_dir())
+
+
+def _names(kind: str) -> list[str]:
+    return sorted(path.name for path in _folder(kind).iterdir())
+
+
+FOLDER: Final = _folder("ATen")
+EACH: Final = [(kind, name) for kind in ("ATen", "autograd") for name in _names(kind)]
 ALWAYS_THERE: Final = frozenset({"generated_comment", "shard_id"})
 
 
@@ -72,8 +81,31 @@ def test_every_template_is_used_and_is_one_of_torchs(program: Program, torch_sou
     templates = _Recording(FOLDER)
     for _ in (*_emitted(program, templates), *_emitted(program, templates, per_operator_headers=True)):
         pass
-    assert sorted(templates.asked) == NAMES
-    assert {path.name for path in (torch_source / "templates").iterdir()} >= set(NAMES)
+    assert sorted(templates.asked) == _names("ATen")
+    assert {path.name for path in (torch_source / "templates").iterdir()} >= templates.asked
+
+
+@pytest.fixture(scope="module")
+def autograd_files(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """What the generators of autograd and of Python's bindings write."""
+    out, native = tmp_path_factory.mktemp("autograd"), packaged_folder("ATen") / "native"
+    inputs = [
+        str(native / "native_functions.yaml"),
+        str(native / "tags.yaml"),
+        str(out),
+        str(packaged_folder("autograd")),
+    ]
+    for generator in (gen_autograd, gen_python, gen_annotated_fn_args):
+        assert generator.main([*inputs, "--quiet"]) == 0
+    return {path.name: path.read_text(encoding="utf-8") for path in out.glob("[!.]*")}
+
+
+def test_every_template_of_autograd_is_used_and_is_one_of_torchs(
+    autograd_files: Mapping[str, str], torch_source: Path
+) -> None:
+    made = {re.sub(r"(_\d|Everything)?(\.\w+)$", r"\2", name) for name in autograd_files}
+    assert made == {name.removesuffix(".in") for name in _names("autograd")}
+    assert {path.name for path in (torch_source.parent / "autograd" / "templates").iterdir()} == set(_names("autograd"))
 
 
 def test_torchs_templates_take_our_definitions(program: Program, torch_source: Path, monolithic: object) -> None:
@@ -101,22 +133,23 @@ def _references(segments: Iterable[Segment], bound: frozenset[str] = frozenset()
         yield from (path for path in found if path[0] not in bound)
 
 
-def _paths(name: str) -> set[tuple[str, ...]]:
-    return set(_references(parse_template(Source(name, _text(name)))))
+def _paths(kind: str, name: str) -> set[tuple[str, ...]]:
+    return set(_references(parse_template(Source(name, _text(kind, name)))))
 
 
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
+def _text(kind: str, name: str) -> str:
+    return (_folder(kind) / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_says_what_it_makes_and_of_what(name: str) -> None:
-    remarks = [line for line in _text(name).splitlines() if line.startswith("$#")]
-    assert _text(name).startswith("$# Makes ")
+@pytest.mark.parametrize(("kind", "name"), EACH)
+def test_each_says_what_it_makes_and_of_what(kind: str, name: str) -> None:
+    text = _text(kind, name)
+    remarks = [line for line in text.splitlines() if line.startswith("$#")]
+    assert text.startswith("$# Makes ")
     listed = {
         word for line in remarks[1:] if line.startswith("$#   ") for word in re.findall(r"[A-Za-z_]\w*", line[:60])
     }
-    asked = {path[0] for path in _paths(name)} - ALWAYS_THERE
+    asked = {path[0] for path in _paths(kind, name)} - ALWAYS_THERE
     assert asked <= listed, f"{name} doesn't tell of {sorted(asked - listed)}"
 
 
@@ -126,32 +159,37 @@ def test_they_ask_for_operators_that_torch_has(torch_source: Path) -> None:
     theirs = load_definitions(native / "native_functions.yaml", native / "tags.yaml", log)
     assert theirs is not None
     names = {function.func.name.unambiguous_name() for function in theirs.functions}
-    asked = {path[1] for name in NAMES for path in _paths(name) if path[0] in ("has_method", "has_function")}
+    paths = [path for kind, name in EACH for path in _paths(kind, name)]
+    asked = {path[1] for path in paths if path[0] in ("has_method", "has_function")}
     assert len(asked) > 20
     assert asked <= names
 
 
 def test_the_words_are_ours(torch_source: Path) -> None:
     """No comment, and no message, stands in torch's templates as well."""
-    theirs = "\n".join([path.read_text(encoding="utf-8") for path in (torch_source / "templates").iterdir()])
-    known = set(_sentences(theirs))
-    for name in NAMES:
-        assert not known.intersection(_sentences(_text(name))), name
+    for kind in ("ATen", "autograd"):
+        theirs = (torch_source.parent / kind / "templates").iterdir()
+        known = {sentence for path in theirs for sentence in _sentences(path.read_text(encoding="utf-8"))}
+        for name in _names(kind):
+            assert not known.intersection(_sentences(_text(kind, name))), name
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Comments and string literals of three words and more, as far as they are no names or commands."""
+    """Comments and string literals of three words and more, as far as they are no names, commands or signatures."""
     for found in re.findall(r'//(.*)|"([^"\n]*)"', text):
         words = "".join(found).split()
-        if len(words) > 2 and words[0] != "namespace" and "->" not in "".join(found):
+        is_signature = "->" in words or re.match(r"\w+\(", words[0] if words else "")
+        if len(words) > 2 and words[0] != "namespace" and not is_signature:
             yield " ".join(words).lower()
 
 
 # ------------------------------------------------------------------------------------- what they make
 
 
-def test_no_runs_of_blank_lines(monolithic: Mapping[str, str], per_operator: Mapping[str, str]) -> None:
-    for path, text in (*monolithic.items(), *per_operator.items()):
+def test_no_runs_of_blank_lines(
+    monolithic: Mapping[str, str], per_operator: Mapping[str, str], autograd_files: Mapping[str, str]
+) -> None:
+    for path, text in (*monolithic.items(), *per_operator.items(), *autograd_files.items()):
         assert "\n\n\n" not in text, path
         assert not text.endswith("\n\n"), path
         assert " \n" not in text, path
