@@ -476,6 +476,11 @@ class Argument:
         default = f"={self.default}" if self.default is not None else ""
         return f"{self.type.spell(self.annotation)} {self.name}{default}"
 
+    def without_annotation(self) -> str:
+        """The argument as it is spelled if it aliases nothing."""
+        default = f"={self.default}" if self.default is not None else ""
+        return f"{self.type} {self.name}{default}"
+
 
 _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -1071,10 +1076,12 @@ class FunctionSchema:
         return FunctionSchema(name, arguments, self._signature_returns(keep_return_names))
 
     def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
-        returns = tuple(Return(r.name if keep_names else None, r.type, None) for r in self.returns)
+        returns = tuple([Return(r.name if keep_names else None, r.type, None) for r in self.returns])
+        candidates = [a for a in (*self.arguments.out, *self.arguments.flat_non_out) if a.is_write]
+        if not candidates:
+            return returns
         returned = self.aliased_return_names()
-        candidates = (*self.arguments.out, *self.arguments.flat_non_out)
-        written = (a for a in candidates if a.is_write and a.name not in returned)
+        written = (a for a in candidates if a.name not in returned)
         return returns + tuple(Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in written)
 
     def view_signature(self) -> FunctionSchema:
@@ -1082,10 +1089,25 @@ class FunctionSchema:
         return self.signature(strip_view_copy_name=True)
 
     def signature_text(self) -> str:
-        """The signature as text, worked out once: it is what functions are sorted by."""
+        """`str(self.signature())`, worked out once: it is what functions are sorted by."""
         if not self._signature_text:
-            object.__setattr__(self, "_signature_text", str(self.signature()))
+            object.__setattr__(self, "_signature_text", self._spell_signature())
         return self._signature_text
+
+    def _spell_signature(self) -> str:
+        if str(self.name) == _BERNOULLI_P:
+            return str(self.signature())
+        own, arguments = self.name.name, self.arguments
+        base = f"__{own.base}__" if own.dunder_method else own.base
+        parts = [a.without_annotation() for a in arguments.flat_positional]
+        if arguments.is_vararg:
+            parts.append("...")
+        keyword_only = (*arguments.pre_tensor_options_kwarg_only, *arguments.post_tensor_options_kwarg_only)
+        if keyword_only:
+            parts += ["*", *[a.without_annotation() for a in keyword_only]]
+        types = [str(returned.type) for returned in self._signature_returns(keep_names=False)]
+        returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
+        return f"{base}({', '.join(parts)}) -> {returns}"
 
     def view_signature_text(self) -> str:
         """The view signature as text."""

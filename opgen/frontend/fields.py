@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, closest, did_you_mean, expected
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
@@ -59,12 +59,13 @@ class Values:
     """What a mapping says, by field."""
 
     node: MappingNode
-    converted: Mapping[str, object]
+    converted: Mapping[str, Any]
     """Values of the keys that were written, by name."""
 
     def __getitem__(self, field: Field[T]) -> T:
         """The value of `field`, or its default."""
-        return cast(T, self.converted.get(field.name, field.default))
+        value: T = self.converted.get(field.name, field.default)
+        return value
 
     def __contains__(self, field: Field[Any]) -> bool:
         """Whether the key was written, and could be read."""
