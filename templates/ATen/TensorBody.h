@@ -131,7 +131,6 @@ $if has_method.copy_
 $endif
 
   // ---- Arithmetic ----
-
 $if has_method.neg
   Tensor operator-() const { return neg(); }
 $endif
