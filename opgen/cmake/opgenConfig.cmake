@@ -156,6 +156,8 @@ function(opgen_extension name)
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
   target_link_libraries(${name} PUBLIC torch)
+  # Vectors are never handed from one library to another.
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)
   set(${name}_PYTHON_DIR "${output}/python" PARENT_SCOPE)
 endfunction()

@@ -9,22 +9,73 @@ it come out as zero or not at all.  torch has a kernel that raises its usual err
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
+from opgen.api.types import render_defns
 from opgen.dest.cpp_text import string_literal
+from opgen.dest.kernel_calls import block
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
-from opgen.extension.includes import render_file
-from opgen.model import NativeFunction
+from opgen.extension.includes import header, operator_headers, render_file
+from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A kernel, as the template calls its parts."""
+
+    operator: str
+    name: str
+    definition: str
+
+
 def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterAutogradFallback.cpp`, if there are any such operators."""
-    operators = [string_literal(str(f.func.name)) for f in extension.program.functions if _needs_fallback(extension, f)]
-    if operators:
-        path = "RegisterAutogradFallback.cpp"
-        yield render_file(extension, templates, path, path, operators=operators)
+    functions = [f for f in extension.program.functions if _needs_fallback(extension, f)]
+    if not functions:
+        return
+    # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
+    mutable = [f for f in functions if f.func.kind() is SchemaKind.mutable]
+    if mutable:
+        yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
+    includes = operator_headers(extension, "_ops", {f.root_name for f in mutable})
+    path = "RegisterAutogradFallback.cpp"
+    yield render_file(
+        extension,
+        templates,
+        path,
+        path,
+        includes=[header(extension, "detail/Nodes.h"), *includes] if mutable else [],
+        operators=[string_literal(str(f.func.name)) for f in functions if f not in mutable],
+        kernels=[_kernel(extension, f) for f in mutable],
+    )
+
+
+def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
+    """Runs an operator, and marks what it wrote to and returned as having no derivative."""
+    signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
+    tensors = [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
+    written = [a.name for a in function.func.arguments.flat_all if a.is_write]
+    arguments = ", ".join(("dispatchKeySet & c10::after_autograd_keyset", *(b.name for b in signature.arguments)))
+    called = f"::{extension.namespace}::_ops::{name}::redispatch({arguments})"
+    returns = str(signature.returns)
+    qualified = string_literal(f"{function.namespace}::{function.func.name}")
+    statements = [
+        f"auto node_ = detail::not_implemented({qualified}, {', '.join(tensors)});",
+        *[f"detail::check_inplace({written_to}, node_);" for written_to in written],
+        f"{'' if returns == 'void' else f'{returns} result_ = '}[&]() -> {returns} {{",
+        "  at::AutoDispatchBelowAutograd guard_;",
+        f"  return {called};",
+        "}();",
+        *[f"detail::rebase({written_to}, node_);" for written_to in written],
+        *([] if returns == "void" else ["detail::mark(result_, node_);", "return result_;"]),
+    ]
+    parameters = ", ".join((DISPATCH_KEY_SET_PARAMETER, render_defns(signature.arguments)))
+    definition = f"{returns} undifferentiated_{name}({parameters}) {{\n{block(statements)}}}\n"
+    return _Registered(string_literal(str(function.func.name)), f"undifferentiated_{name}", definition)
 
 
 def is_differentiable(extension: Extension, function: NativeFunction) -> bool:

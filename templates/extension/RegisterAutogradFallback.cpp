@@ -16,15 +16,15 @@ namespace $namespace {
 namespace {
 namespace detail {
 
-using Node = std::shared_ptr<torch::autograd::Node>;
+using ::$namespace::detail::NodePtr;
 
 // What raises the error when a gradient is asked for; null if none can be.
 template <class... Tensors>
-Node not_implemented(const char* name, const Tensors&... tensors) {
+NodePtr not_implemented(const char* name, const Tensors&... tensors) {
   if (!torch::autograd::compute_requires_grad(tensors...)) {
     return nullptr;
   }
-  auto node = std::make_shared<torch::autograd::NotImplemented>(name);
+  auto node = ::$namespace::detail::make_node<torch::autograd::NotImplemented>(std::string(name));
   node->set_next_edges(torch::autograd::collect_next_edges(tensors...));
   return node;
 }
@@ -33,40 +33,40 @@ Node not_implemented(const char* name, const Tensors&... tensors) {
   return tensor.defined() && torch::autograd::isDifferentiableType(tensor.scalar_type());
 }
 
-[[maybe_unused]] void check_inplace(const at::Tensor& tensor, const Node& node) {
+[[maybe_unused]] void check_inplace(const at::Tensor& tensor, const NodePtr& node) {
   torch::autograd::check_inplace(tensor, node != nullptr);
 }
 
-[[maybe_unused]] void check_inplace(at::TensorList tensors, const Node& node) {
+[[maybe_unused]] void check_inplace(at::TensorList tensors, const NodePtr& node) {
   torch::autograd::check_inplace(at::ITensorListRef(tensors), node != nullptr);
 }
 
-[[maybe_unused]] void rebase(const at::Tensor& tensor, const Node& node) {
+[[maybe_unused]] void rebase(const at::Tensor& tensor, const NodePtr& node) {
   if (node != nullptr && is_differentiable(tensor)) {
     torch::autograd::rebase_history(tensor, node);
   }
 }
 
-[[maybe_unused]] void rebase(at::TensorList tensors, const Node& node) {
+[[maybe_unused]] void rebase(at::TensorList tensors, const NodePtr& node) {
   for (const at::Tensor& tensor : tensors) {
     rebase(tensor, node);
   }
 }
 
-[[maybe_unused]] void mark(const at::Tensor& tensor, const Node& node) {
+[[maybe_unused]] void mark(const at::Tensor& tensor, const NodePtr& node) {
   if (node != nullptr && is_differentiable(tensor)) {
     torch::autograd::set_history(tensor, node);
   }
 }
 
-[[maybe_unused]] void mark(const std::vector<at::Tensor>& tensors, const Node& node) {
+[[maybe_unused]] void mark(const std::vector<at::Tensor>& tensors, const NodePtr& node) {
   for (const at::Tensor& tensor : tensors) {
     mark(tensor, node);
   }
 }
 
 template <class... Results>
-void mark(const std::tuple<Results...>& results, const Node& node) {
+void mark(const std::tuple<Results...>& results, const NodePtr& node) {
   std::apply([&](const auto&... result) { (mark(result, node), ...); }, results);
 }
 

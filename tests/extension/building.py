@@ -1,0 +1,77 @@
+"""Builds extensions with CMake, each once a session, whatever the number of test processes."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A project that was built."""
+
+    source: Path
+    build: Path
+
+    def library(self, name: str) -> Path:
+        """The shared library."""
+        return next(iter(self.build.glob(f"lib{name}.*")))
+
+
+def require_tools(*tools: str) -> None:
+    """Skips the test, and says why, if anything lacks that builds need."""
+    for tool in ("c++", "cmake", *tools):
+        if shutil.which(tool) is None:
+            pytest.skip(f"building extensions needs {tool}")
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("building extensions needs torch")
+
+
+def run(command: Sequence[str | os.PathLike[str]], cwd: Path) -> str:
+    """What a command says; a command that fails fails the test, with all that it said."""
+    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.fail(f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}", pytrace=False)
+    return done.stdout
+
+
+def configure(source: Path, build: Path, generator: str) -> str:
+    """Configures a project, for a build that takes little time rather than one that runs fast."""
+    where = run([sys.executable, "-m", "opgen", "--cmake-dir"], source).strip()
+    settings = {
+        "opgen_DIR": where,
+        "Python_EXECUTABLE": sys.executable,
+        "CMAKE_BUILD_TYPE": "Debug",
+        "CMAKE_CXX_FLAGS_DEBUG": "-O0",
+    }
+    flags = [f"-D{name}={value}" for name, value in settings.items()]
+    return run(["cmake", "-G", generator, "-S", source, "-B", build, *flags], source)
+
+
+def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") -> Built:
+    """The project in `source`, copied below `folder` and built there, if no other process has done so."""
+    folder.mkdir(parents=True, exist_ok=True)
+    built = Built(folder / name, folder / f"{name}-build")
+    with (folder / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / f"{name}.done"
+        if not done.exists():
+            if not built.source.exists():
+                shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
+            configure(built.source, built.build, generator)
+            run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
+            done.touch()
+    return built

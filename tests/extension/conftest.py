@@ -1,0 +1,41 @@
+"""The extensions that the tests of this folder run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.extension.building import EXAMPLES, Built, build_once, require_tools
+
+
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory, worker_id: str = "") -> Path:
+    """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
+    kept = os.environ.get("OPGEN_TEST_BUILDS")
+    if kept:
+        return Path(kept)
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "extensions"
+
+
+@pytest.fixture(scope="session")
+def rational(builds: Path) -> Built:
+    """`examples/rational`, built and loaded."""
+    return _loaded("rational", builds)
+
+
+@pytest.fixture(scope="session")
+def toy(builds: Path) -> Built:
+    """`examples/device`, built and loaded."""
+    return _loaded("toy", builds, EXAMPLES / "device")
+
+
+def _loaded(name: str, builds: Path, source: Path | None = None) -> Built:
+    require_tools("ninja")
+    built = build_once(name, source or EXAMPLES / name, builds)
+    import torch
+
+    torch.ops.load_library(os.fspath(built.library(name)))
+    return built
