@@ -12,6 +12,7 @@ takes a tensor, two more, and two scalars.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Final
 from opgen.api.cpp import name as cpp_name
 from opgen.api.python import Deprecation
 from opgen.api.python_overloads import DeprecatedForm
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, UserError, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, expected
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import Field, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
@@ -143,7 +144,13 @@ def _check_all_used(words: Iterable[_Word], arguments: Mapping[str, Argument], w
     for name in sorted(unused):
         message = f"the argument '{name}' of the old signature goes nowhere"
         notes = (Note("this call doesn't use it", call.span),)
-        raise UserError(Diagnostic("unused-argument", message, where.span, "", notes))
+        raise UserError(Diagnostic("unused-argument", message, _argument_span(name, where), "", notes))
+
+
+def _argument_span(name: str, schema: Scalar) -> Span:
+    """Where a schema has the argument `name`."""
+    found = re.search(rf"\b{re.escape(name)}\s*(?=[,=)])", schema.text)
+    return schema.span_at(found.start(), found.start() + len(name)) if found else schema.span
 
 
 def _find(
@@ -164,8 +171,10 @@ def _find(
             return function
     given = ", ".join(str(arguments[word.text].type) if word.is_name else word.text for word in words)
     message = f"no overload of '{name}' takes ({given})"
-    notes = tuple(Note(f"there is {function.func}", function.loc) for function in candidates)
-    raise UserError(Diagnostic("no-overload", message, where.span, "out arguments come first, as in C++", notes))
+    notes = tuple(Note(f"there is '{function.func}'", function.loc) for function in candidates)
+    has_out = any(function.func.is_out_fn() for function in candidates)
+    label = "out arguments come first, as in C++" if has_out else ""
+    raise UserError(Diagnostic("no-overload", message, where.span, label, notes))
 
 
 def _takes(function: NativeFunction, words: tuple[_Word, ...], arguments: Mapping[str, Argument]) -> bool:

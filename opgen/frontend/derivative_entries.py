@@ -14,27 +14,34 @@ by the whole file, in `derivatives`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
 from opgen.api.types import Binding
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import kind_of, scalar
-from opgen.frontend.formula_rules import Formula, Named, Operator, check_backward, check_forward, check_gradients
+from opgen.frontend.formula_rules import (
+    NON_DIFFERENTIABLE,
+    Formula,
+    Named,
+    Operator,
+    check_backward,
+    check_forward,
+    check_gradients,
+)
 from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
-from opgen.model import FunctionSchema, NativeFunction, SchemaError
+from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
 
 NAME: Final = "name"
 DISPATCH: Final = "dispatch"
 OUTPUT_DIFFERENTIABILITY: Final = "output_differentiability"
-NON_DIFFERENTIABLE: Final = "non_differentiable"
 _WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY)
 
 AUTOGRAD_KEYS: Final = tuple(
@@ -80,11 +87,15 @@ def read_derivative_entry(
     try:
         where = _read_name(node)
         function = _find_operator(where, functions)
-        operator = Operator.of(function, *_read_differentiability(node, function))
     except UserError as problem:
         log.extend(problem.diagnostics)
         return None
     before = log.error_count
+    try:
+        operator = Operator.of(function, *_read_differentiability(node, function))
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+        operator = Operator.of(function)
     sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, log)}
     return DerivativeEntry(where, operator, sets) if log.error_count == before else None
 
@@ -117,17 +128,37 @@ def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> Na
     if str(function.func) != str(schema):
         message = f"'{name}' has another schema than this"
         label = f"write '{function.func}'"
-        raise UserError(Diagnostic("schema-mismatch", message, where.span, label, (_here(function),)))
+        span = where.span_at(*_difference(where.text, str(function.func)))
+        raise UserError(Diagnostic("schema-mismatch", message, span, label, (_here(function),)))
     if function.func.is_out_fn():
         message = f"'{name}' is an out form, which is never differentiable"
-        raise UserError(Diagnostic("out-derivative", message, where.span, "give the functional form's"))
+        label = "name the functional form"
+        raise UserError(Diagnostic("out-derivative", message, where.span_at(0, len(name)), label))
     return function
 
 
+_WORD: Final = re.compile(r"->|\w+|[^\s\w]")
+
+
+def _difference(written: str, wanted: str) -> tuple[int, int]:
+    """From where to where `written` has other words than `wanted`; at least one word."""
+    words, others = list(_WORD.finditer(written)), [word.group() for word in _WORD.finditer(wanted)]
+    start, end, other_end = 0, len(words), len(others)
+    while start < min(end, other_end) and words[start].group() == others[start]:
+        start += 1
+    while start < min(end, other_end) and words[end - 1].group() == others[other_end - 1]:
+        end, other_end = end - 1, other_end - 1
+    start = min(start, len(words) - 1)
+    return words[start].start(), words[max(start, end - 1)].end()
+
+
 def _no_such_operator(where: Scalar, name: str, functions: Mapping[str, NativeFunction]) -> UserError:
+    overloads = [other for other in functions if other.partition(".")[0] == name.partition(".")[0]]
     near = closest(name, functions)
+    if overloads and near not in overloads:
+        near = closest(name, overloads) or overloads[0]
     notes = (Note(f"'{functions[near].func}' is here", functions[near].loc),) if near else ()
-    label = f"did you mean '{near}'?" if near else ""
+    label = f"did you mean '{near}'?" if near else "entries are for operators that are defined"
     span = where.span_at(0, len(name))
     return UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", span, label, notes))
 
@@ -149,18 +180,28 @@ def _read_differentiability(
     words = [scalar(item) for item in value.items]
     returns = function.func.returns
     if len(words) != len(returns):
-        message = f"'{function.func.name}' has {_count(len(returns), 'result')}, but {len(words)} are named here"
-        raise UserError(Diagnostic("differentiability-length", message, value.span, "", (_here(function),)))
+        message = f"'{function.func.name}' has {_count(len(returns), 'result')}, but this list has {len(words)}"
+        legal = ", ".join(str(returned.type.is_tensor_like()) for returned in returns)
+        label = f"write one value for each, as in '[{legal}]'"
+        raise UserError(Diagnostic("differentiability-length", message, value.span, label, (_here(function),)))
     values = [_BOOLEANS.get(word.text.lower()) if word.is_plain else None for word in words]
-    for word, wanted, returned in zip(words, values, returns, strict=True):
-        if wanted is not False and not returned.type.is_tensor_like():
-            message = f"a result of type '{returned.type}' can't be differentiable"
-            raise UserError(Diagnostic("not-differentiable", message, word.span, "write 'False'"))
+    problems = [
+        Diagnostic("not-differentiable", _no_gradient(returned), word.span, "write 'False'")
+        for word, wanted, returned in zip(words, values, returns, strict=True)
+        if wanted is not False and not returned.type.is_tensor_like()
+    ]
+    if problems:
+        raise UserError(*problems)
     stated = tuple(wanted for wanted in values if wanted is not None)
     if len(stated) == len(words):
         return stated, None
     _check_conditions(words, function)
     return (True,) * len(words), tuple(word.text for word in words)
+
+
+def _no_gradient(returned: Return) -> str:
+    which = f"the result '{returned.name}'" if returned.name else "the result"
+    return f"{which} can't be differentiable: its type is '{returned.type}'"
 
 
 def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
@@ -199,7 +240,7 @@ def _read_dispatch(node: MappingNode, log: Diagnostics) -> Iterator[tuple[str, l
         return
     for key, _ in pairs:
         message = f"with 'dispatch', '{key.text}' belongs under one of its keys"
-        log.error("formula-beside-dispatch", message, key.span)
+        log.error("formula-beside-dispatch", message, key.span, f"move it below '{DEFAULT_KEY}:'")
     legal = (DEFAULT_KEY, *AUTOGRAD_KEYS)
     for key, value in dispatch.entries:
         if key.text not in legal:
@@ -274,7 +315,7 @@ def _read_names(
         seen.setdefault(name, named)
     if not problems and len({named.is_result for named in names}) == 2:
         message = "a formula is for arguments or for results, not for both"
-        problems.append(Diagnostic("mixed-names", message, key.span))
+        problems.append(Diagnostic("mixed-names", message, key.span, "give each its own"))
     log.extend(problems)
     return () if problems else tuple(names)
 
@@ -286,26 +327,27 @@ def _check_name(named: Named, operator: Operator, seen: Mapping[str, Named], key
         yield Diagnostic("duplicate-derivative", f"'{name}' has a formula already", named.span, "", (note,))
     elif named.is_result and name not in operator.results:
         words = (*operator.arguments, *operator.results)
-        message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
-        yield Diagnostic("unknown-argument", message, named.span, expected(name, _with_words(words, key)))
-
-
-def _with_words(words: Collection[str], key: str) -> tuple[str, ...]:
-    """What may stand where an unknown key stands: one of the entry's own words if it looks like that."""
-    return _WORDS if closest(key, _WORDS) else tuple(words)
+        if key in _WORDS:
+            yield Diagnostic("unknown-key", f"'{key}' can't stand here", named.span, "move it beside 'dispatch'")
+        elif closest(key, _WORDS) and not closest(key, words):
+            message = f"unknown key '{key}' in the derivatives of '{operator.function.func.name}'"
+            yield Diagnostic("unknown-key", message, named.span, did_you_mean(key, _WORDS))
+        else:
+            message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
+            yield Diagnostic("unknown-argument", message, named.span, expected(name, words))
 
 
 def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
-    if isinstance(value, Scalar) and value.text:
+    if not isinstance(value, Scalar):
+        message = f"the formula for '{key.text}' must be text, not {kind_of(value)}"
+        log.error("wrong-kind", message, value.span, "quote it: brackets and '- ' mean something in YAML")
+        return None
+    if value.text:
         return value
-    label = "' #' starts a comment in YAML: quote the formula" if _is_eaten(value) else "write a formula in C++"
-    found = "" if isinstance(value, Scalar) else f", but {kind_of(value)}"
-    log.error("missing-value", f"'{key.text}' has no formula{found}", key.span, label)
+    eaten = value.eaten_comment()
+    label = "write a formula in C++" if eaten is None else "' #' starts a comment in YAML: quote the formula"
+    log.error("missing-value", f"'{key.text}' has no formula", eaten or key.span, label)
     return None
-
-
-def _is_eaten(value: Node) -> bool:
-    return isinstance(value, Scalar) and value.eaten_comment() is not None
 
 
 def _derive(formula: Formula, operator: Operator) -> Derivative:

@@ -14,7 +14,7 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.autograd import identifiers, is_foreach_func
 from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
-from opgen.diagnostics import Diagnostic, Note, Span
+from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
 from opgen.frontend.formulas import (
     FormulaProblem,
     find_concrete_sizes,
@@ -29,6 +29,8 @@ from opgen.model import Argument, NativeFunction, SelfArgument, Type
 
 _MASK: Final = "grad_input_mask"
 _ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
+NON_DIFFERENTIABLE: Final = "non_differentiable"
+"""What stands for the formula of an argument that has no gradient."""
 RESULT: Final = "result"
 """What the result of an operator is called that has one without a name."""
 
@@ -167,7 +169,7 @@ def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
     arguments = (argument.name for argument in operator.function.func.arguments.flat_all)
     known = frozenset((*arguments, *operator.results, *values, *original))
     for problem in find_problems(text, known | _foreach_names(operator)):
-        yield _diagnostic(problem, formula, problem.label)
+        yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
 
 
 def _foreach_names(operator: Operator) -> frozenset[str]:
@@ -189,7 +191,13 @@ def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Opera
     word = formula.value.text[problem.start : problem.end]
     if problem.id == "unknown-variable" and word.startswith("grad_") and word[5:] in operator.results:
         return f"'{word[5:]}' is not differentiable"
-    return problem.label
+    return _nearest_word(problem, formula, (NON_DIFFERENTIABLE,))
+
+
+def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[str]) -> str:
+    """The label of a problem; for a formula that is a single word, one of `words` if that is near."""
+    is_all = problem.id == "unknown-variable" and problem.end - problem.start == len(formula.value.text)
+    return (did_you_mean(formula.value.text, words) if is_all else "") or problem.label
 
 
 # --------------------------------------------------------------------------- formulas together
@@ -198,14 +206,14 @@ def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Opera
 def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterator[Diagnostic]:
     """Which gradients the formulas of an entry use, and whether they do so in one way."""
     count = sum(operator.differentiable)
-    first: dict[str, Formula] = {}
+    first: dict[str, tuple[str, Formula]] = {}
     for formula in formulas:
         yield from _check_indices(formula, count, operator)
         for word in _gradient_words(formula, operator):
-            first.setdefault(_way(word), formula)
+            first.setdefault(_way(word), (word, formula))
             other = next((way for way in first if way != _way(word)), None)
             if other is not None:
-                yield _mixed_ways(formula, word, first[other], other)
+                yield _mixed_ways(formula, word, *first[other])
                 return
             if word == "grad" and operator.is_stated and count > 1:
                 yield _ambiguous(formula, operator)
@@ -222,10 +230,10 @@ def _way(word: str) -> str:
     return word if word in ("grad", "grads") else "grad_<name>"
 
 
-def _mixed_ways(formula: Formula, word: str, before: Formula, other: str) -> Diagnostic:
-    message = f"the formulas of one operator use '{other}' or '{_way(word)}', not both"
-    note = Note(f"'{other}' is used here", before.value.span)
-    return Diagnostic("mixed-gradients", message, formula.span_of(word), "", (note,))
+def _mixed_ways(formula: Formula, word: str, other: str, before: Formula) -> Diagnostic:
+    message = f"the formulas of one operator use '{_way(other)}' or '{_way(word)}', not both"
+    note = Note(f"'{other}' is used here", before.span_of(other))
+    return Diagnostic("mixed-gradients", message, formula.span_of(word), "write all in one way", (note,))
 
 
 def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:

@@ -253,7 +253,9 @@ def find_problems(formula: str, known: Collection[str]) -> Iterator[FormulaProbl
     """What is wrong with a formula by itself: brackets, and names that are none of `known`."""
     tokens = list(_TOKEN.finditer(formula))
     yield from _check_brackets(tokens, len(formula))
-    yield from _check_names(tokens, known)
+    # What follows a quote without its fellow is text, as far as anyone can tell.
+    end = next((at for at, token in enumerate(tokens) if token["quote"]), len(tokens))
+    yield from _check_names(tokens[:end], known)
 
 
 def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[FormulaProblem]:
@@ -271,7 +273,7 @@ def find_foreign_strides(formula: str, values: Collection[str], var_names: Colle
         owner = term["owner"]
         if term["method"] == ".sym_strides()" and owner in values and tuple(var_names) != (owner,):
             message = f"only the formula for '{owner}' alone can use the strides of '{owner}'"
-            yield FormulaProblem("foreign-strides", message, *term.span())
+            yield FormulaProblem("foreign-strides", message, *term.span(), f"pass '{owner}' itself")
 
 
 def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[FormulaProblem]:
@@ -284,7 +286,8 @@ def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[Formu
             opened.append(token)
         elif token["close"]:
             if not opened or _CLOSING[opened[-1].group()] != token.group():
-                message = f"'{token.group()}' closes nothing here"
+                within = f", for '{opened[-1].group()}' is open" if opened else ""
+                message = f"'{token.group()}' closes nothing here{within}"
                 yield FormulaProblem("unbalanced-formula", message, *token.span())
                 return
             opened.pop()

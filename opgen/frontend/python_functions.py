@@ -8,10 +8,11 @@ signature that no other one of its name has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from opgen.api.python import has_tensor_options, makes_tensor, signature
+from opgen.api.python import PythonArgument, has_tensor_options, makes_tensor, signature
 from opgen.api.python_calls import arg_parser_output_expr
 from opgen.api.python_overloads import (
     DeprecatedForm,
@@ -23,7 +24,7 @@ from opgen.api.python_overloads import (
     should_generate_py_binding,
 )
 from opgen.api.types import UnsupportedTypeError
-from opgen.diagnostics import Diagnostics, Note
+from opgen.diagnostics import Diagnostics, Note, Span
 from opgen.model import NativeFunction, Type, Variant
 from opgen.program import Program
 from opgen.python_program import PythonFunction, PythonProgram
@@ -107,7 +108,16 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -
             legal.add(argument.type)
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
-            log.error("python-type", message, function.loc, f"the argument '{argument.name}'")
+            log.error("python-type", message, _type_span(function, argument), "use another type")
+
+
+def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:
+    """Where the type of an argument was written, or else the operator's name."""
+    loc = function.loc
+    end = loc.source.text.find("\n", loc.end)
+    pattern = re.compile(rf"({re.escape(str(argument.type))})\s+{re.escape(argument.name)}\b")
+    found = pattern.search(loc.source.text, loc.end, end if end >= 0 else len(loc.source.text))
+    return Span(loc.source, *found.span(1)) if found else loc
 
 
 def _check_options(function: NativeFunction, log: Diagnostics) -> None:

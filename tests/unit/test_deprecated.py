@@ -38,9 +38,9 @@ def test_entries_find_their_operators_by_the_types_of_the_call() -> None:
     assert_expected_inline(
         told,
         """\
-deprecated.yaml:6:9: error: the argument 'unused' of the old signature goes nowhere [unused-argument]
+deprecated.yaml:6:44: error: the argument 'unused' of the old signature goes nowhere [unused-argument]
     6 | - name: mix(Tensor self, Tensor other, int unused=0) -> Tensor
-      |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |                                            ^^^^^^
 deprecated.yaml:7:9: note: this call doesn't use it
     7 |   aten: mix(self, other, true)
       |         ^^^^^^^^^^^^^^^^^^^^^^
@@ -78,11 +78,11 @@ deprecated.yaml:5:9: error: there is no C++ function 'mxi' [unknown-operator]
       |         ^^^ did you mean 'mix'? (one of: mix, mix_out)
 deprecated.yaml:7:9: error: no overload of 'mix' takes (Tensor, Tensor, str) [no-overload]
     7 |   aten: mix(self, other, alpha)
-      |         ^^^^^^^^^^^^^^^^^^^^^^^ out arguments come first, as in C++
-ops.yaml:2:9: note: there is mix(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+      |         ^^^^^^^^^^^^^^^^^^^^^^^
+ops.yaml:2:9: note: there is 'mix(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor'
     2 | - func: mix(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
       |         ^^^
-ops.yaml:5:9: note: there is mix.flag(Tensor self, Tensor other, bool flag) -> Tensor
+ops.yaml:5:9: note: there is 'mix.flag(Tensor self, Tensor other, bool flag) -> Tensor'
     5 | - func: mix.flag(Tensor self, Tensor other, bool flag) -> Tensor
       |         ^^^^^^^^
 deprecated.yaml:8:9: error: an old signature of 'mix' can't be called 'blend' [deprecated-name]

@@ -36,9 +36,9 @@ ops.yaml:2:9: note: 'neg(Tensor self) -> Tensor' is here
         self.assertExpectedInline(
             said_of("- name: neg(Tensor input) -> Tensor", "  input: -grad"),
             """\
-derivatives.yaml:1:9: error: 'neg' has another schema than this [schema-mismatch]
+derivatives.yaml:1:20: error: 'neg' has another schema than this [schema-mismatch]
     1 | - name: neg(Tensor input) -> Tensor
-      |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^ write 'neg(Tensor self) -> Tensor'
+      |                    ^^^^^ write 'neg(Tensor self) -> Tensor'
 ops.yaml:2:9: note: 'neg' is here
     2 | - func: neg(Tensor self) -> Tensor
       |         ^^^
@@ -72,9 +72,9 @@ derivatives.yaml:2:3: error: 'neg' has no argument and no result 'slef' [unknown
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  output_diferentiability: [False]"),
             """\
-derivatives.yaml:2:3: error: 'neg' has no argument and no result 'output_diferentiability' [unknown-argument]
+derivatives.yaml:2:3: error: unknown key 'output_diferentiability' in the derivatives of 'neg' [unknown-key]
     2 |   output_diferentiability: [False]
-      |   ^^^^^^^^^^^^^^^^^^^^^^^ did you mean 'output_differentiability'? (one of: name, dispatch, output_differentiability)
+      |   ^^^^^^^^^^^^^^^^^^^^^^^ did you mean 'output_differentiability'?
 1 error
 """,
         )
@@ -133,9 +133,9 @@ derivatives.yaml:2:21: error: there is no 'grads[2]': 'pair' has 2 differentiabl
         self.assertExpectedInline(
             said_of(f"- name: {PAIR}", "  output_differentiability: [True, False]", "  self: f(grad)"),
             """\
-derivatives.yaml:2:29: error: 'pair' has 3 results, but 2 are named here [differentiability-length]
+derivatives.yaml:2:29: error: 'pair' has 3 results, but this list has 2 [differentiability-length]
     2 |   output_differentiability: [True, False]
-      |                             ^^^^^^^^^^^^^
+      |                             ^^^^^^^^^^^^^ write one value for each, as in '[True, True, False]'
 ops.yaml:10:9: note: 'pair' is here
    10 | - func: pair(Tensor self, Tensor? other, int dim) -> (Tensor values, Tensor indices, int n)
       |         ^^^^
@@ -147,7 +147,7 @@ ops.yaml:10:9: note: 'pair' is here
         self.assertExpectedInline(
             said_of(f"- name: {PAIR}", "  output_differentiability: [True, False, True]", "  self: f(grad)"),
             """\
-derivatives.yaml:2:43: error: a result of type 'int' can't be differentiable [not-differentiable]
+derivatives.yaml:2:43: error: the result 'n' can't be differentiable: its type is 'int' [not-differentiable]
     2 |   output_differentiability: [True, False, True]
       |                                           ^^^^ write 'False'
 1 error
@@ -171,10 +171,10 @@ derivatives.yaml:3:11: error: 'grad' doesn't say which of 2 differentiable resul
             """\
 derivatives.yaml:3:12: error: the formulas of one operator use 'grads' or 'grad_<name>', not both [mixed-gradients]
     3 |   other: f(grad_values)
-      |            ^^^^^^^^^^^
-derivatives.yaml:2:9: note: 'grads' is used here
+      |            ^^^^^^^^^^^ write all in one way
+derivatives.yaml:2:11: note: 'grads' is used here
     2 |   self: f(grads[0])
-      |         ^^^^^^^^^^^
+      |           ^^^^^
 1 error
 """,
         )
@@ -287,7 +287,7 @@ derivatives.yaml:2:21: error: 'self.sizes()' is not symbolic, which the sizes of
             """\
 derivatives.yaml:2:17: error: only the formula for 'other' alone can use the strides of 'other' [foreign-strides]
     2 |   self: f(grad, other.sym_strides())
-      |                 ^^^^^^^^^^^^^^^^^^^
+      |                 ^^^^^^^^^^^^^^^^^^^ pass 'other' itself
 1 error
 """,
         )
@@ -309,7 +309,7 @@ derivatives.yaml:4:11: error: 'auto_element_wise' works for operators with one d
             """\
 derivatives.yaml:2:3: error: a formula is for arguments or for results, not for both [mixed-names]
     2 |   self, result: grad
-      |   ^^^^^^^^^^^^
+      |   ^^^^^^^^^^^^ give each its own
 1 error
 """,
         )
@@ -331,7 +331,7 @@ derivatives.yaml:3:5: error: 'AutogradNestedTenso' is no key for derivatives [un
             """\
 derivatives.yaml:5:3: error: with 'dispatch', 'self' belongs under one of its keys [formula-beside-dispatch]
     5 |   self: grad
-      |   ^^^^
+      |   ^^^^ move it below 'Default:'
 1 error
 """,
         )
@@ -342,7 +342,7 @@ derivatives.yaml:5:3: error: with 'dispatch', 'self' belongs under one of its ke
             """\
 derivatives.yaml:1:9: error: 'neg.out' is an out form, which is never differentiable [out-derivative]
     1 | - name: neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-      |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ give the functional form's
+      |         ^^^^^^^ name the functional form
 1 error
 """,
         )

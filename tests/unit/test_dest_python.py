@@ -248,9 +248,9 @@ def test_all_functions_that_cannot_be_bound() -> None:
     assert_expected_inline(
         log.render(),
         """\
-ops.yaml:2:9: error: 'words' can't be bound to Python: type 'str[]' can't be given from Python [python-type]
+ops.yaml:2:28: error: 'words' can't be bound to Python: type 'str[]' can't be given from Python [python-type]
     2 | - func: words(Tensor self, str[] words) -> Tensor
-      |         ^^^^^ the argument 'words'
+      |                            ^^^^^ use another type
 ops.yaml:3:9: error: 'ramp' makes a tensor, but its schema has no tensor options [python-options]
     3 | - func: ramp(int n) -> Tensor
       |         ^^^^ add dtype, layout, device and pin_memory, or write 'category_override: dummy'
