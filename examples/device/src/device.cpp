@@ -3,7 +3,6 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -106,23 +105,39 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& destination, bool
 const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef size, std::optional<at::MemoryFormat>) {
   const size_t bytes = c10::multiply_integers(size) * self.element_size();
   if (self.storage().nbytes() < bytes) {
-    at::native::resize_bytes_nocuda(self.storage(), c10::SymInt(static_cast<int64_t>(bytes)));
+    c10::StorageImpl* storage = self.storage().unsafeGetStorageImpl();
+    c10::DataPtr larger = allocator.allocate(bytes);
+    if (storage->nbytes() > 0) {
+      std::memcpy(larger.get(), storage->data(), storage->nbytes());
+    }
+    storage->set_data_ptr_noswap(std::move(larger));
+    storage->set_nbytes(bytes);
   }
   self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
   return self;
 }
 
-at::Tensor as_strided(
+at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& destination) {
+  resize(destination, self.sizes(), std::nullopt);
+  return copy_from(self, destination, false);
+}
+
+at::Tensor& fill(at::Tensor& self, const at::Scalar& value) {
+  on_host(self).fill_(value);
+  return self;
+}
+
+at::Tensor strided_view(
     const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<int64_t> offset) {
   at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(
-      c10::TensorImpl::VIEW, c10::Storage(self.storage()), key, self.dtype());
+      c10::TensorImpl::VIEW, c10::Storage(self.storage()), self.key_set(), self.dtype());
   view.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride, offset.value_or(self.storage_offset()));
   return view;
 }
 
 at::Tensor view(const at::Tensor& self, at::IntArrayRef size) {
   const at::Tensor shaped = on_host(self).view(size);
-  return as_strided(self, shaped.sizes(), shaped.strides(), self.storage_offset());
+  return strided_view(self, shaped.sizes(), shaped.strides(), self.storage_offset());
 }
 
 // Whatever else is asked for runs on the CPU: the arguments are copied there, and the results back.
@@ -148,8 +163,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
   m.impl("_copy_from", TORCH_FN(copy_from));
+  m.impl("_copy_from_and_resize", TORCH_FN(copy_from_and_resize));
+  m.impl("fill_.Scalar", TORCH_FN(fill));
   m.impl("resize_", TORCH_FN(resize));
-  m.impl("as_strided", TORCH_FN(as_strided));
+  m.impl("as_strided", TORCH_FN(strided_view));
   m.impl("view", TORCH_FN(view));
 }
 
