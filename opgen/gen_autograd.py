@@ -105,13 +105,17 @@ def derive_autograd(
 def generate(
     program: AutogradProgram, templates: TemplateSet, *, disable_autograd: bool = False, quiet: bool = True
 ) -> tuple[OutputFile, ...]:
-    """Every file of a run, as values; a mistake in a template is a `UserError`."""
+    """Every file of a run, as values; mistakes in templates are one `UserError`."""
     emitters = autograd_emitters(disable_autograd=disable_autograd)
-    files: list[OutputFile] = []
+    log, files = Diagnostics(), list[OutputFile]()
     with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
         for emitter in emitters:
             progress.advance(emitter.name)
-            files.extend(emitter.emit(program, templates))
+            try:
+                files.extend(emitter.emit(program, templates))
+            except UserError as problem:
+                log.extend(problem.diagnostics)
+    log.raise_errors()
     return tuple(files)
 
 

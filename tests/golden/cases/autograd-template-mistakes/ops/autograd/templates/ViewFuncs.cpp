@@ -1,0 +1,2 @@
+$for definition in view_func_definitions
+$definition

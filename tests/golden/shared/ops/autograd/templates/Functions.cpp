@@ -1,0 +1,3 @@
+// $generated_comment
+// autograd_function_definitions
+$autograd_function_definitions

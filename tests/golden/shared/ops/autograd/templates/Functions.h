@@ -1,0 +1,3 @@
+// $generated_comment
+// autograd_function_declarations
+$autograd_function_declarations

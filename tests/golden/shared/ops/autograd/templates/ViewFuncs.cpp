@@ -1,0 +1,3 @@
+// $generated_comment
+// view_func_definitions
+$view_func_definitions

@@ -1,0 +1,9 @@
+// $generated_comment
+// unique_ops_headers
+$unique_ops_headers
+// py_forwards
+$py_forwards
+// py_methods
+$py_methods
+// py_method_defs
+$py_method_defs

@@ -1,0 +1,3 @@
+// $generated_comment
+// py_return_types_declarations
+$py_return_types_declarations

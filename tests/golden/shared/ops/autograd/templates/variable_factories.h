@@ -1,0 +1,5 @@
+// $generated_comment
+// ops_headers
+$ops_headers
+// function_definitions
+$function_definitions
