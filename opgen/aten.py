@@ -12,8 +12,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.dest.aoti_c_shim import emit_shim_headers
@@ -34,9 +35,10 @@ from opgen.output.pinned import check_pinned
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target, write_files
-from opgen.parallel import available_jobs, longest_first, run_all
+from opgen.parallel import available_jobs
 from opgen.program import Options, Program
 from opgen.run_record import RunRecord, code_files
+from opgen.shares import Piece, Share, put_all
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
 
@@ -133,34 +135,14 @@ def generate(
     return tuple(files)
 
 
-class _Share(NamedTuple):
-    """What one emitter made."""
-
-    placed: list[Placed]
-    problems: tuple[Diagnostic, ...]
-    templates: tuple[str, ...]
-    """The templates that its process has read."""
-
-
-def _put_all(target: Target, program: Program, request: Request, templates: TemplateSet) -> list[_Share]:
+def _put_all(target: Target, program: Program, request: Request, templates: TemplateSet) -> list[Share]:
     """Makes the files of all emitters, in several processes, and puts them where they wait."""
-    emitters = emitters_for(request.options)
+    pieces = [
+        Piece(emitter.name, emitter.cost, partial(emitter.emit, program, request.options, templates))
+        for emitter in emitters_for(request.options)
+    ]
     jobs = request.jobs or (available_jobs() if len(program.functions) >= WORTH_FORKING else 1)
-    parent = os.getpid()
-    with Progress(len(emitters) + 1, sys.stderr, enabled=not request.quiet) as progress:
-
-        def put(piece: int) -> _Share:
-            emitter = emitters[piece]
-            if os.getpid() == parent:
-                progress.advance(emitter.name)
-            try:
-                files = tuple(emitter.emit(program, request.options, templates))
-                return _Share(target.put(files, piece), (), templates.files)
-            except UserError as problem:
-                return _Share([], problem.diagnostics, templates.files)
-
-        order = longest_first([emitter.cost for emitter in emitters]) if jobs > 1 else None
-        return run_all(len(emitters), put, jobs, order)
+    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet)
 
 
 def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:
