@@ -9,36 +9,29 @@ What is written is listed in `opgen.dest.autograd_table`.
 from __future__ import annotations
 
 import argparse
-import gc
 import os
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import NoReturn
 
-from opgen import __version__
 from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.autograd_matching import match_differentiability_info
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_table import autograd_emitters
 from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.entry import run_as_program
 from opgen.frontend.derivatives import load_derivatives, used_dispatch_keys
 from opgen.frontend.native_functions import load_program
 from opgen.inputs import autograd_templates
-from opgen.internal_error import EXIT_CODE, render_internal_error
-from opgen.output.console import Progress, format_report
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
+from opgen.shell import autograd_parser, collect_files, run_command
 
 __all__ = ["entry_point", "gen_autograd", "generate", "load_autograd", "main"]
-
-INTERRUPTED: Final = 130
-"""What a run ends with that was interrupted from the keyboard."""
 
 
 def gen_autograd(
@@ -107,16 +100,7 @@ def generate(
 ) -> tuple[OutputFile, ...]:
     """Every file of a run, as values; mistakes in templates are one `UserError`."""
     emitters = autograd_emitters(disable_autograd=disable_autograd)
-    log, files = Diagnostics(), list[OutputFile]()
-    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
-        for emitter in emitters:
-            progress.advance(emitter.name)
-            try:
-                files.extend(emitter.emit(program, templates))
-            except UserError as problem:
-                log.extend(problem.diagnostics)
-    log.raise_errors()
-    return tuple(files)
+    return collect_files(emitters, lambda emitter: emitter.emit(program, templates), quiet=quiet)
 
 
 # ---------------------------------------------------------------------------------- command
@@ -124,40 +108,12 @@ def generate(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
-    started, log = time.monotonic(), Diagnostics()
-    given = build_parser().parse_args(argv)
-    report = None
-    try:
-        report = _run(given, log)
-    except UserError as problem:
-        log.extend(problem.diagnostics)
-    except KeyboardInterrupt:
-        sys.stderr.write("opgen: interrupted; the old files are whole\n")
-        return INTERRUPTED
-    except Exception as error:
-        sys.stderr.write(render_internal_error(error))
-        return EXIT_CODE
-    if report is None:
-        sys.stderr.write(log.render(with_remarks=False))
-        return 1
-    if not given.quiet:
-        sys.stderr.write(log.render(with_remarks=given.verbose))
-    elapsed = time.monotonic() - started
-    sys.stdout.write(format_report(report, elapsed, quiet=given.quiet, verbose=given.verbose))
-    return 0
+    return run_command(build_parser(), _run, argv)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line of the autograd generator."""
-    parser = argparse.ArgumentParser(
-        prog="opgen gen_autograd", description="Generate the sources of autograd.", allow_abbrev=False
-    )
-    parser.add_argument("native_functions", type=Path, metavar="NATIVE_FUNCTIONS", help="the operators (YAML)")
-    parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
-    parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
-    parser.add_argument(
-        "autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of derivatives.yaml and of templates/"
-    )
+    parser = autograd_parser("gen_autograd", "Generate the sources of autograd.")
     parser.add_argument(
         "--op-selection-yaml-path",
         "--op_selection_yaml_path",
@@ -173,11 +129,6 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--disable-autograd", "--disable_autograd", action="store_true", help="write no kernels that record the graph"
     )
-    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change, and show every warning")
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
     return parser
 
 
@@ -198,11 +149,9 @@ def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     return write_files(files, {"install": given.out}, dry_run=given.dry_run)
 
 
-def entry_point() -> None:
+def entry_point() -> NoReturn:
     """Runs the generator as a command."""
-    # A run makes no cycles worth collecting and ends soon: the collector would only take time.
-    gc.disable()
-    sys.exit(main())
+    run_as_program(main)
 
 
 if __name__ == "__main__":

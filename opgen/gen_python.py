@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -24,12 +23,11 @@ from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import derive_python
 from opgen.gen_autograd import derive_autograd
 from opgen.inputs import autograd_templates
-from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.python_program import PythonProgram
-from opgen.shell import autograd_parser, run_command
+from opgen.shell import autograd_parser, collect_files, run_command
 
 __all__ = ["entry_point", "gen", "gen_autograd_python", "generate", "load_python", "main"]
 
@@ -88,23 +86,14 @@ def _load(functions: Path, tags: Path, folder: Path, log: Diagnostics) -> tuple[
 
 def generate(program: PythonProgram, templates: TemplateSet, *, quiet: bool = True) -> tuple[OutputFile, ...]:
     """The bindings, as values; mistakes in templates are one `UserError`."""
-    log, files = Diagnostics(), list[OutputFile]()
-    with Progress(len(BINDING_EMITTERS) + 1, sys.stderr, enabled=not quiet) as progress:
-        for emitter in BINDING_EMITTERS:
-            progress.advance(emitter.name)
-            try:
-                files.extend(emitter.emit(program, templates))
-            except UserError as problem:
-                log.extend(problem.diagnostics)
-    log.raise_errors()
-    return tuple(files)
+    return collect_files(BINDING_EMITTERS, lambda emitter: emitter.emit(program, templates), quiet=quiet)
 
 
 def _generate_all(
     python: PythonProgram, autograd: AutogradProgram, templates: TemplateSet, *, quiet: bool = True
 ) -> tuple[OutputFile, ...]:
     """The bindings, and what shows autograd's nodes to Python."""
-    nodes = [file for emitter in NODE_EMITTERS for file in emitter.emit(autograd, templates)]
+    nodes = collect_files(NODE_EMITTERS, lambda emitter: emitter.emit(autograd, templates), quiet=quiet)
     return (*generate(python, templates, quiet=quiet), *nodes)
 
 

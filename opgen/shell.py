@@ -11,20 +11,48 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.internal_error import EXIT_CODE, render_internal_error
-from opgen.output.console import format_report
+from opgen.output.console import Progress, format_report
+from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
 
 INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""
 
 Run = Callable[[argparse.Namespace, Diagnostics], WriteReport | None]
+
+
+class Named(Protocol):
+    """What the progress bar can call by a name: an emitter."""
+
+    @property
+    def name(self) -> str:
+        """What it makes, in a word."""
+
+
+E = TypeVar("E", bound=Named)
+
+
+def collect_files(
+    emitters: Sequence[E], emit: Callable[[E], Iterable[OutputFile]], *, quiet: bool
+) -> tuple[OutputFile, ...]:
+    """The files of all emitters, as values; mistakes in templates are one `UserError`."""
+    log, files = Diagnostics(), list[OutputFile]()
+    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
+        for emitter in emitters:
+            progress.advance(emitter.name)
+            try:
+                files.extend(emit(emitter))
+            except UserError as problem:
+                log.extend(problem.diagnostics)
+    log.raise_errors()
+    return tuple(files)
 
 
 def autograd_parser(command: str, description: str) -> argparse.ArgumentParser:
