@@ -99,7 +99,6 @@ _ALL: Final = (
         suffixes=(".aoti", ".headeronly"),
     ),
     FlagSet("update_shim", (*_AOTI, "--update-aoti-c-shim"), suffixes=(".aoti",)),
-    FlagSet("update_shim_xpu_mps", (*_AOTI, "--update-aoti-c-shim", "--xpu", "--mps"), suffixes=(".aoti",)),
     FlagSet(
         "update_shim_rocm",
         ("--aoti_install_dir", "../{name}.aoti", "--update-aoti-c-shim", "--rocm"),
