@@ -13,6 +13,7 @@
 #include <optional>
 #include <type_traits>
 
+// Outputs had names before torch 2.13.
 #if __has_include(<ATen/core/Dimname.h>)
 #include <ATen/core/Dimname.h>
 #define ${prefix}_WITH_NAMES 1
@@ -51,8 +52,10 @@ struct Outputs : public Parent {
 
 #if ${prefix}_WITH_NAMES
 #define ${prefix}_NAMES , at::DimnameList
+#define ${prefix}_NO_NAMES , at::DimnameList()
 #else
 #define ${prefix}_NAMES
+#define ${prefix}_NO_NAMES
 #endif
   void set_output_strided(
       int64_t at, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options ${prefix}_NAMES) override {
@@ -63,8 +66,6 @@ struct Outputs : public Parent {
       int64_t at, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options ${prefix}_NAMES) override {
     tell(at, sizes, strides, options, /*keeps_strides=*/false);
   }
-#undef ${prefix}_NAMES
-
   // Overrides that of $namespace::MetaBase.
   void set_output_symint(int64_t at, c10::SymIntArrayRef sizes, at::TensorOptions options) {
     if (const auto known = c10::asIntArrayRefSlowOpt(sizes)) {
@@ -80,10 +81,13 @@ struct Outputs : public Parent {
     static_cast<Form*>(this)->provide(at, sizes, strides, options, keeps_strides);
     if constexpr (Delegates) {
       // Last, since the author's class may ask for the output that has just been provided.
-      Parent::set_output_raw_strided(at, sizes, strides, options);
+      Parent::set_output_raw_strided(at, sizes, strides, options ${prefix}_NO_NAMES);
     }
   }
 };
+
+#undef ${prefix}_NAMES
+#undef ${prefix}_NO_NAMES
 
 template <class Memory>
 at::Tensor allocate(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) {
