@@ -1,17 +1,13 @@
 // The kernels of the library `rational` that run on the CPU or anywhere.
 // What they are called and what they take is declared in the generated <rational/NativeFunctions.h>.
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/native/cpu/Loops.h>
 
 #include <rational/Functions.h>
 #include <rational/NativeFunctions.h>
 
-#include <cmath>
-#include <mutex>
 
 namespace rational::meta {
 
