@@ -23,7 +23,7 @@ from opgen.autograd_program import AutogradProgram
 from opgen.command_line import Request
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
-from opgen.extension.rules import check_extension
+from opgen.extension.rules import advise, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
 from opgen.frontend.native_functions import load_program
@@ -67,6 +67,7 @@ def count_namespaces(definitions: str) -> Counter[str]:
 
 def run_extension(arguments: Sequence[str], request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
+    _check_flags(request, log)
     extension = load_extension(source, _options(request), log)
     if extension is None:
         return None
@@ -117,6 +118,22 @@ def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str],
     return [os.fspath(path) for path, _ in wanted]
 
 
+def _check_flags(request: Request, log: Diagnostics) -> None:
+    """Warns of flags that are about the sources of ATen."""
+    options = request.options
+    flags = (
+        (request.selected_names is not None, "--op-registration-whitelist"),
+        (request.selection_path is not None, "--op-selection-yaml-path"),
+        (bool(options.static_dispatch_keys), "--static-dispatch-backend"),
+        (options.aoti_install_dir is not None, "--aoti-install-dir"),
+        (options.skip_dispatcher_op_registration, "--skip-dispatcher-op-registration"),
+    )
+    for is_given, flag in flags:
+        if is_given:
+            label = "it is for the sources of ATen, which --no-extension writes"
+            log.warning("flag-without-effect", f"{flag} has no effect on an extension", label=label)
+
+
 def _options(request: Request) -> ExtensionOptions:
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
     return ExtensionOptions(request.is_fragment, keys)
@@ -133,6 +150,7 @@ def load_extension(source: Path, options: ExtensionOptions, log: Diagnostics) ->
     log.extend(breaches)
     if breaches:
         return None
+    log.extend(advise(program))
     extension = derive_extension(program, program.functions[0].namespace, options)
     derivatives = source / _DERIVATIVES
     if not derivatives.exists():

@@ -16,7 +16,8 @@ from typing import Final
 
 from opgen.api.cpp import CppSignature
 from opgen.diagnostics import Diagnostic, Note
-from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, Type
+from opgen.dispatch_keys import DispatchKey
+from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, SchemaKind, Type
 from opgen.program import Program
 
 _TORCH_NAMESPACE: Final = "aten"
@@ -34,6 +35,23 @@ def check_extension(program: Program) -> Iterator[Diagnostic]:
     """Every breach of a rule."""
     first = [diagnostic for rule in _FIRST_RULES for diagnostic in rule(program)]
     yield from first or (diagnostic for rule in _RULES for diagnostic in rule(program))
+
+
+def advise(program: Program) -> Iterator[Diagnostic]:
+    """Remarks on what works, but could work in more places."""
+    meta = program.backend_indices.get(DispatchKey.Meta)
+    for function in _written(program):
+        is_given = function.part_of_structured_group or function.has_composite_kernel
+        is_given = is_given or (meta is not None and meta.has_kernel(function))
+        if is_given or function.func.kind() is SchemaKind.inplace or _is_of_views(function):
+            continue
+        message = f"'{function.func.name}' has no kernel under Meta, so compilers can't tell what it returns"
+        label = "add one to its dispatch table"
+        yield Diagnostic("no-meta-kernel", message, function.loc, label, severity="remark")
+
+
+def _is_of_views(function: NativeFunction) -> bool:
+    return "view_copy" in function.tags
 
 
 # ------------------------------------------------------------------------------------- namespaces
