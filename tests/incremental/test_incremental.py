@@ -142,3 +142,21 @@ def test_runs_with_other_flags_keep_each_others_files(here: Path) -> None:
     for kind in kinds:
         assert gen.main(["-s", "ops", "-d", "out", "--generate", kind]) == 0
     assert tree(here / "out") == tree(here / "all")
+
+
+def test_the_number_of_processes_leaves_no_trace(here: Path) -> None:
+    for jobs in ("1", "2", "4", "16"):
+        assert gen.main(["-s", "ops", "-d", f"out{jobs}", "--per-operator-headers", "--jobs", jobs]) == 0
+    assert tree(here / "out1") == tree(here / "out2") == tree(here / "out4") == tree(here / "out16")
+
+
+def test_mistakes_are_the_same_whoever_finds_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("Functions.h", "RegisterSchema.cpp", "Operators.cpp"):
+        (here / "ops/templates" / name).write_text("$nothing_of_this_name\n")
+    said = []
+    for jobs in ("1", "3"):
+        assert gen.main(["-s", "ops", "-d", "out", "--jobs", jobs]) == 1
+        said.append(capsys.readouterr().err)
+        assert not (here / "out").exists()
+    assert said[0] == said[1]
+    assert said[0].count("unknown variable 'nothing_of_this_name'") == 3
