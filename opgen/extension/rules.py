@@ -17,6 +17,7 @@ from typing import Final
 from opgen.api.cpp import CppSignature
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
+from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, SchemaKind, Type
 from opgen.program import Program
 
@@ -98,6 +99,14 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be called '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
+
+
+def _check_derived_names(program: Program) -> Iterator[Diagnostic]:
+    """Names of written operators have been checked; `void_` is one in C++, but the form derived of it is not."""
+    for function in program.functions:
+        if "generated" in function.tags and str(function.func.name.name) in KEYWORDS:
+            message = f"the derived operator '{function.func.name}' can't have this name: it is a keyword of C++"
+            yield Diagnostic("cpp-keyword", message, function.loc, "rename the operator that it is derived from")
 
 
 def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
@@ -186,4 +195,10 @@ def _base(type: Type) -> BaseTy | None:
 
 _FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)
 """What makes the other rules' answers worthless if it is broken."""
-_RULES: Final[tuple[Rule, ...]] = (_check_names, _check_kernel_namespaces, _check_overloads, _check_types)
+_RULES: Final[tuple[Rule, ...]] = (
+    _check_names,
+    _check_derived_names,
+    _check_kernel_namespaces,
+    _check_overloads,
+    _check_types,
+)

@@ -49,7 +49,7 @@ MAY_IMPORT: Final = MappingProxyType(
         "frontend": frozenset({"diagnostics", "model", "api", "selective_build", "program"}),
         "output": frozenset({"diagnostics"}),
         "dest": frozenset({"model", "api", "program", "output"}),
-        "extension": frozenset({"diagnostics", "model", "api", "program", "dest", "output"}),
+        "extension": frozenset({"diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )

@@ -60,17 +60,31 @@ inline c10::List<std::optional<at::Tensor>> unwrap(const c10::List<std::optional
   return values;
 }
 
-template <class T>
-auto wrap(const T& value) {
+inline at::Tensor wrap(const at::Tensor& value) {
   return at::functionalization::impl::to_functional_tensor(value);
 }
 
+inline std::vector<at::Tensor> wrap(const std::vector<at::Tensor>& values) {
+  return at::functionalization::impl::to_functional_tensor(at::ITensorListRef(at::TensorList(values)));
+}
+
+// Values that are no tensors have no wrapper.
+template <class T>
+T wrap(const T& value) {
+  return value;
+}
+
 // Gives a wrapper, or each of a list of them, a new value.
-template <class Wrapper, class Value>
-void replace(const Wrapper& wrapper, const Value& value) {
+inline void replace(const at::Tensor& wrapper, const at::Tensor& value) {
   at::functionalization::impl::replace_(wrapper, value);
   at::functionalization::impl::commit_update(wrapper);
   at::functionalization::impl::sync(wrapper);
+}
+
+inline void replace(at::TensorList wrappers, at::TensorList values) {
+  for (size_t at = 0; at < wrappers.size(); ++at) {
+    replace(wrappers[at], values[at]);
+  }
 }
 
 template <class T>
