@@ -12,6 +12,7 @@ torch and setuptools are imported when they are asked for: opgen itself needs ne
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from opgen import aten
 __all__ = ["GenerationError", "generate_sources", "generated_extension", "load"]
 
 _LISTS: Final = "sources.cmake"
+_TORCH: Final = "torch.utils.cpp_extension"
 
 
 class GenerationError(Exception):
@@ -62,8 +64,7 @@ def generated_extension(
 
     `settings` are torch's and setuptools' own: `extra_compile_args`, `define_macros`, …
     """
-    from torch.utils import cpp_extension
-
+    cpp_extension = importlib.import_module(_TORCH)
     made = generate_sources(definitions, output, flags=flags)
     files = [*made["sources"], *_paths(sources)]
     kind = cpp_extension.CppExtension
@@ -86,8 +87,7 @@ def load(
     **settings: Any,
 ) -> str:
     """Compiles an extension and loads its operators, `torch.ops.<library>`; returns the library's path."""
-    from torch.utils import cpp_extension
-
+    cpp_extension = importlib.import_module(_TORCH)
     folder = Path(build_directory).resolve()
     made = generate_sources(definitions, folder / "generated", flags=flags)
     settings.setdefault("extra_cflags", ["-std=c++20"])
