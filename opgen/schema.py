@@ -871,7 +871,7 @@ class BaseOperatorName:
         """The name that `text` spells.  Raises SchemaError."""
         namespace, _, name = text.rpartition("::")
         if not _IDENTIFIER.fullmatch(name):
-            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"'{name}' is no operator name")
+            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is no operator name")
         if len(name) > 4 and name.startswith("__") and name.endswith("__"):
             base = name[2:-2]
             inplace = base.startswith("i") and base[1:] in AUGMENTED_ASSIGNMENT_NAMES
@@ -910,7 +910,7 @@ class OperatorName:
         name, dot, overload = text.partition(".")
         if dot and not _OVERLOAD.fullmatch(overload):
             at = len(name) + 1 if overload else len(name)
-            raise SchemaError(text, at, len(text), "schema-syntax", f"'{overload}' is no overload name")
+            raise SchemaError(text, at, len(text), "schema-syntax", f"{overload!r} is no overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
 
     @staticmethod
