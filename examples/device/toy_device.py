@@ -26,4 +26,6 @@ def register(library: str | os.PathLike[str]) -> None:
     module.device_count = lambda: DEVICE_COUNT  # type: ignore[attr-defined]
     module._lazy_init = lambda: None  # type: ignore[attr-defined]
     module._is_in_bad_fork = lambda: False  # type: ignore[attr-defined]
+    module.get_rng_state = lambda device=NAME: torch.empty(0, dtype=torch.uint8)  # type: ignore[attr-defined]
+    module.set_rng_state = lambda state, device=NAME: None  # type: ignore[attr-defined]
     torch._register_device_module(NAME, module)

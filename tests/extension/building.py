@@ -39,9 +39,9 @@ def require_tools(*tools: str) -> None:
         pytest.skip("building extensions needs torch")
 
 
-def run(command: Sequence[str | os.PathLike[str]], cwd: Path) -> str:
+def run(command: Sequence[str | os.PathLike[str]], cwd: Path, **variables: str) -> str:
     """What a command says; a command that fails fails the test, with all that it said."""
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT), **variables}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.fail(f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}", pytrace=False)
@@ -67,11 +67,10 @@ def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") 
     built = Built(folder / name, folder / f"{name}-build")
     with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder / f"{name}.done"
-        if not done.exists():
-            if not built.source.exists():
-                shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
+        if not built.source.exists():
+            shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
+        if not (built.build / "CMakeCache.txt").exists():
             configure(built.source, built.build, generator)
-            run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
-            done.touch()
+        # For all processes but the first there is nothing to do.
+        run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
     return built

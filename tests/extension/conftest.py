@@ -11,7 +11,7 @@ from tests.extension.building import EXAMPLES, Built, build_once, require_tools
 
 
 @pytest.fixture(scope="session")
-def builds(tmp_path_factory: pytest.TempPathFactory, worker_id: str = "") -> Path:
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
     kept = os.environ.get("OPGEN_TEST_BUILDS")
     if kept:
