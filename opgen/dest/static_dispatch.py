@@ -71,8 +71,11 @@ def static_ops_includes(function: NativeFunction, backends: Iterable[BackendInde
 def static_call(function: NativeFunction, signatures: Signatures, backends: tuple[BackendIndex, ...]) -> str | None:
     """The statements that call `function` for the right one of `backends`.
 
-    None if only the dispatcher can tell: there are several, and no argument says which.
+    None if only the dispatcher can tell: there are several, and no argument says which; or the author
+    registers the kernels by hand.
     """
+    if function.manual_kernel_registration:
+        return None
     callee = signatures.cpp_backend.symint_signature or signatures.cpp_backend.signature
     call = _arguments(signatures, callee)
     serving = [backend for backend in backends if _serves(backend, function)]

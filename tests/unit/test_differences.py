@@ -13,6 +13,7 @@ from opgen.dest.declarations import emit_declarations_yaml, emit_registration_de
 from opgen.dest.dispatch_headers import emit_dispatch_headers
 from opgen.dest.functionalization import emit_functionalization
 from opgen.dest.operators import emit_operator_headers, emit_operator_sources
+from opgen.dest.register_dispatch_key import emit_register_dispatch_key
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.selection import load_selection
 from opgen.model import DispatchKey
@@ -124,6 +125,23 @@ def test_static_dispatch_without_a_tensor_asks_the_dispatcher(templates: Templat
 def test_a_static_backend_without_kernels_is_called_by_its_name(templates: TemplateSet) -> None:
     text = _definitions(FACTORY, (DispatchKey.XPU,), templates)
     assert "Undefined" not in text
+
+
+def test_static_dispatch_of_an_operator_registered_by_hand_asks_the_dispatcher(templates: TemplateSet) -> None:
+    definitions = "- func: byhand(Tensor self) -> Tensor\n  manual_kernel_registration: True\n"
+    text = _definitions(definitions, (DispatchKey.CPU,), templates)
+    assert "op.call(self)" in text
+    assert "compositeimplicitautograd" not in text.partition("namespace at::_ops")[2]
+
+
+def test_wrappers_of_kernels_in_a_namespace_of_their_own_are_functions_of_the_backend(templates: TemplateSet) -> None:
+    program = program_of("- func: scale(Tensor self) -> Tensor\n  dispatch: {CPU: my::scale_cpu}\n")
+    options = options_of(dispatch_keys=(DispatchKey.CPU,))
+    sources = "".join(file.text for file in emit_register_dispatch_key(program, options, templates))
+    headers = "".join(file.text for file in emit_dispatch_headers(program, options, templates))
+    assert "return my::native::scale_cpu(self);" in sources
+    assert "namespace cpu {" in sources
+    assert "at::Tensor scale(const at::Tensor & self);" in headers
 
 
 def test_a_static_backend_given_twice_counts_once(templates: TemplateSet) -> None:
