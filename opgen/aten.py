@@ -37,7 +37,7 @@ from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target, write_files
 from opgen.parallel import available_jobs
 from opgen.program import Options, Program
-from opgen.run_record import RunRecord, code_files
+from opgen.run_record import RunRecord, code_files, record_of
 from opgen.shares import Piece, Share, put_all
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
@@ -82,7 +82,7 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
         return run_extension(arguments, request, source, log)
-    record = RunRecord(arguments, request)
+    record = record_of(arguments, request)
     inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
     program = None if inputs is None else load(inputs, request, log)
     if inputs is None or program is None:

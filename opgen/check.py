@@ -22,7 +22,7 @@ from opgen.output.console import count
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
-from opgen.run_record import RunRecord
+from opgen.run_record import record_of
 
 
 def main(argv: Sequence[str]) -> int:
@@ -58,7 +58,7 @@ def _check(argv: Sequence[str], request: Request, log: Diagnostics) -> str | Non
 def _gone(argv: Sequence[str], request: Request, files: Sequence[OutputFile]) -> list[Difference]:
     """Files that a run would remove."""
     roots = roots_of(request.options)
-    record = RunRecord(argv, request)
+    record = record_of(argv, request)
     record.load(request.options.install_dir)
     others = [request.options.output_dependencies, request.depfile, request.install_list]
     written = [os.path.join(roots[file.root], file.path) for file in files] + [str(path) for path in others if path]

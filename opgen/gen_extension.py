@@ -36,7 +36,7 @@ from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target, write_files
-from opgen.run_record import RunRecord, code_files
+from opgen.run_record import RunRecord, code_files, record_of
 
 _FUNC: Final = re.compile(
     r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
@@ -71,7 +71,7 @@ def run_extension(arguments: Sequence[str], request: Request, source: Path, log:
     extension = load_extension(source, _options(request), log)
     if extension is None:
         return None
-    record, templates = RunRecord(arguments, request), extension_templates()
+    record, templates = record_of(arguments, request), extension_templates()
     files = generate_extension(extension, templates, quiet=request.quiet)
     read = [*(os.fspath(path) for path in _files_looked_for(source)), *templates.files, *code_files()]
     with Target({"install": request.options.install_dir}, dry_run=request.options.dry_run) as target:

@@ -1,6 +1,6 @@
 """Keeps account of a run: what it reads and writes, what a former run with the same flags wrote.
 
-    record = RunRecord(arguments, request)
+    record = record_of(arguments, request)
     record.load(install_dir)             →  record.known, record.gone(…)
     record.announcement(placed)          →  the manifest before files take their places
     record.manifest(inputs, placed, …)   →  the manifest after that
@@ -32,17 +32,17 @@ _UNCERTAIN: Final = FileState("changed during the run")
 class RunRecord:
     """The account of one run."""
 
-    def __init__(self, arguments: Sequence[str], request: Request) -> None:
-        """`arguments` is the command line, `request` what it asks for."""
+    def __init__(self, arguments: Sequence[str], options: str, *, quiet: bool, stamp: Path | None) -> None:
+        """`arguments` is the command line, `options` a text that is the same for all that ask the same."""
         self._started = time.time_ns()
         self._record = Record(
             arguments=tuple(arguments),
             folder=os.getcwd(),
-            options=canonical(meaning(request)),
+            options=options,
             inputs={},
             outputs={},
-            quiet=request.quiet,
-            stamp=os.fspath(request.stamp or ""),
+            quiet=quiet,
+            stamp=os.fspath(stamp or ""),
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None
@@ -101,6 +101,11 @@ class RunRecord:
             return state
         is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
         return _UNCERTAIN if is_later else state
+
+
+def record_of(arguments: Sequence[str], request: Request) -> RunRecord:
+    """The account of a run of the ATen generator."""
+    return RunRecord(arguments, canonical(meaning(request)), quiet=request.quiet, stamp=request.stamp)
 
 
 def meaning(request: Request) -> Mapping[str, object]:

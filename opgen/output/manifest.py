@@ -110,9 +110,12 @@ def _digest_of(path: str) -> str:
         return digest(file.read())
 
 
-def find_current(arguments: Sequence[str]) -> Record | None:
-    """The record of a run with this command line that would do nothing now; None if there is none."""
-    records = load_records(install_dir(arguments))
+def find_current(arguments: Sequence[str], folder: str | None = None) -> Record | None:
+    """The record of a run with this command line that would do nothing now; None if there is none.
+
+    The manifest is in `folder`, or else in the install directory of the command line.
+    """
+    records = load_records(install_dir(arguments) if folder is None else folder)
     wanted, here = tuple(arguments), os.getcwd()
     for record in records:
         if record.arguments == wanted and record.folder == here and record.python == sys.version:
