@@ -265,6 +265,8 @@ class NativeFunction:
     has_composite_explicit_autograd_non_functional_kernel: bool
     tags: frozenset[str]
     """Written tags and those that follow from the schema and from how the entry came to be."""
+    doc: str | None = None
+    """What the operator does, for people."""
 
     def __hash__(self) -> int:
         return hash(str(self.func.name))

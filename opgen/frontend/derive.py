@@ -172,6 +172,7 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
         has_composite_explicit_autograd_kernel=True,
         has_composite_explicit_autograd_non_functional_kernel=False,
         tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func) | {"generated"},
+        doc=None,
     )
     return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
 

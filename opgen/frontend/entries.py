@@ -329,6 +329,7 @@ def _function(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
         tags=frozenset(word.text for word in values[TAGS]) | implied_tags(namespace, func),
+        doc=values[DOC],
     )
 
 
