@@ -52,6 +52,8 @@ class Field(Generic[T_co]):
     convert: Convert[T_co]
     default: T_co | _Required = _REQUIRED
     """What an absent key means; without one, a mapping that lacks the key is a mistake."""
+    may_be_empty: bool = False
+    """Whether a key without a value means the default; else that is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +97,14 @@ def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagn
             label = did_you_mean(key.text, fields) or expected(key.text, fields)
             log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, label)
         elif isinstance(value, Scalar) and value.is_empty:
-            if _UNREADABLE.match(key.source.text, key.end):
-                continue  # reported when it was read
+            if field.may_be_empty or _UNREADABLE.match(key.source.text, key.end):
+                continue  # nothing is meant, or it was reported when it was read
             label = _eaten(value) or "write a value, or remove the key"
             log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, label)
         else:
             _convert(field, value, converted, log)
     lacking = [field.name for field in table if field.default is _REQUIRED and field.name not in converted]
-    _check_present(node, lacking, what, log)
+    check_present(node, lacking, what, log)
     return None if lacking else Values(node, converted)
 
 
@@ -113,7 +115,7 @@ def _convert(field: Field[Any], value: Node, converted: dict[str, object], log: 
         log.extend(problem.diagnostics)
 
 
-def _check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
+def check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
     """Logs each required key that the mapping lacks, unless another key looks like a misspelling of it."""
     keys = [key.text for key, _ in node.entries]
     for name in required:

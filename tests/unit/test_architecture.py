@@ -35,6 +35,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.frontend": "frontend",
         "opgen.dest": "dest",
         "opgen.extension": "extension",
+        "opgen.backend": "backend",
         "opgen.output": "output",
     }
 )
@@ -50,20 +51,21 @@ MAY_IMPORT: Final = MappingProxyType(
         "output": frozenset({"diagnostics"}),
         "dest": frozenset({"model", "api", "program", "output"}),
         "extension": frozenset({"diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "backend": frozenset({"diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )
 # Emitters make values; they know what an output file and a template are, and nothing of writing.
 VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
 # Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
-PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest", "extension"})
+PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend"})
 EFFECTS: Final = frozenset(
     {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
 )
 # SelectiveBuilder.from_yaml_path() reads the file that it is given, as people who call it expect.
 ALLOWED_EFFECTS: Final = frozenset({("opgen.selective_build.selector", "read_text")})
 # Rooms that hold values.
-FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension"})
+FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension", "backend"})
 MUTABLE_CALLS: Final = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "OrderedDict", "Counter", "deque"})
 CACHES: Final = frozenset({"lru_cache", "cache"})
 
@@ -292,7 +294,7 @@ def test_mistakes_of_users_are_no_assertions(modules: tuple[Module, ...]) -> Non
     wrong = [
         module.place(node)
         for module in modules
-        if module.room in {"frontend", "diagnostics", "selective_build"}
+        if module.room in {"frontend", "diagnostics", "selective_build", "backend"}
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc))
