@@ -26,8 +26,8 @@ from opgen.extension.extension import Extension, ExtensionOptions, derive_extens
 from opgen.extension.rules import advise, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
+from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
-from opgen.gen_autograd import derive_autograd
 from opgen.inputs import packaged_folder, packaged_templates
 from opgen.output.build_files import render_depfile, render_install_list, touch
 from opgen.output.console import Progress

@@ -1,63 +1,41 @@
-"""The generator of type stubs: operators in, what type checkers are told of them out.
+"""The generator of type stubs as a command: operators in, what type checkers are told of them out.
 
     python -m opgen.gen_pyi native_functions.yaml tags.yaml out packaged/autograd
 
-The files are laid out as in torch: `_C/_VariableFunctions.pyi`, `return_types.pyi` and so on.  Of the
-last folder only `deprecated.yaml` is read.
+A run with nothing to do is over at once (`opgen.quick`); `opgen.type_stubs` does the work.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
+import importlib
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from opgen.dest.python_table import STUB_EMITTERS
-from opgen.diagnostics import Diagnostics, UserError
 from opgen.entry import run_as_program
-from opgen.gen_python import load_python
-from opgen.output.files import OutputFile
-from opgen.output.writer import WriteReport, write_files
-from opgen.python_program import PythonProgram
-from opgen.shell import autograd_parser, run_command
+from opgen.quick import run_unless_current
+
+if TYPE_CHECKING:
+    from opgen.type_stubs import gen_pyi as gen_pyi
+    from opgen.type_stubs import generate as generate
 
 __all__ = ["entry_point", "gen_pyi", "generate", "main"]
 
 
-def gen_pyi(
-    native_yaml_path: str | os.PathLike[str],
-    tags_yaml_path: str | os.PathLike[str],
-    deprecated_yaml_path: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-) -> None:
-    """Writes the stubs; raises UserError with every mistake found."""
-    log = Diagnostics()
-    program = load_python(Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path), log)
-    if program is None:
-        raise UserError(*log.found)
-    write_files(generate(program), {"install": Path(out)})
-
-
-def generate(program: PythonProgram) -> tuple[OutputFile, ...]:
-    """Every stub file, as a value."""
-    return tuple(file for emitter in STUB_EMITTERS for file in emitter.emit(program))
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
-    return run_command(autograd_parser("gen_pyi", "Generate type stubs of the functions of Python."), _run, argv)
-
-
-def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    program = load_python(given.native_functions, given.tags, given.autograd / "deprecated.yaml", log)
-    return None if program is None else write_files(generate(program), {"install": given.out}, dry_run=given.dry_run)
+    return run_unless_current("gen_pyi", "opgen.type_stubs", argv)
 
 
 def entry_point() -> NoReturn:
     """Runs the generator as a command."""
     run_as_program(main)
+
+
+def __getattr__(name: str) -> Any:
+    """What programs import from here is in `opgen.type_stubs`."""
+    if name in __all__:
+        return getattr(importlib.import_module("opgen.type_stubs"), name)
+    raise AttributeError(f"module 'opgen.gen_pyi' has no attribute '{name}'")
 
 
 if __name__ == "__main__":

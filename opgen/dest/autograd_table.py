@@ -15,6 +15,7 @@ from opgen.dest.variable_type import emit_variable_type, emit_variable_type_head
 from opgen.dest.view_funcs import emit_view_funcs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.program import Program
 
 EmitAutograd = Callable[[AutogradProgram, TemplateSet], Iterator[OutputFile]]
 
@@ -30,18 +31,40 @@ class AutogradEmitter:
     """Whether it registers kernels for autograd, and so is left out of a build without it."""
 
 
+@dataclass(frozen=True, slots=True)
+class OperatorEmitter:
+    """One family of output files that doesn't depend on derivatives."""
+
+    name: str
+    emit: Callable[[Program, TemplateSet], Iterator[OutputFile]]
+    cost: int
+    """Its time, in milliseconds, on some machine or other."""
+    registers: bool = False
+    """As for the others."""
+
+
 AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
     AutogradEmitter("nodes", emit_autograd_function_headers),
     AutogradEmitter("nodes", emit_autograd_function_sources),
     AutogradEmitter("kernels", emit_variable_type_header, registers=True),
     AutogradEmitter("kernels", emit_variable_type, registers=True),
     AutogradEmitter("views", emit_inplace_or_view, registers=True),
-    AutogradEmitter("tracing", emit_trace_type, registers=True),
-    AutogradEmitter("factories", emit_variable_factories),
     AutogradEmitter("view replay", emit_view_funcs),
 )
+"""What is made of operators and their derivatives."""
+
+OPERATOR_EMITTERS: Final[tuple[OperatorEmitter, ...]] = (
+    OperatorEmitter("tracing", emit_trace_type, cost=100, registers=True),
+    OperatorEmitter("factories", emit_variable_factories, cost=10),
+)
+"""What is made of operators alone."""
 
 
 def autograd_emitters(*, disable_autograd: bool) -> tuple[AutogradEmitter, ...]:
-    """The emitters that a run needs."""
+    """The emitters that a run needs, of those that need derivatives."""
     return tuple(emitter for emitter in AUTOGRAD_EMITTERS if not (disable_autograd and emitter.registers))
+
+
+def operator_emitters(*, disable_autograd: bool) -> tuple[OperatorEmitter, ...]:
+    """Those that need no derivatives."""
+    return tuple(emitter for emitter in OPERATOR_EMITTERS if not (disable_autograd and emitter.registers))

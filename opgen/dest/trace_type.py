@@ -19,12 +19,12 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.python import is_factory
 from opgen.api.signatures import Signatures
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import kernel_head, kernel_name, returned_value
 from opgen.dest.includes import ops_include
 from opgen.model import BaseTy, BaseType, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
+from opgen.program import Program
 
 SHARDS: Final = 10
 """How many files the functions are split over."""
@@ -51,16 +51,15 @@ _FUNCTIONAL_NAMES: Final = MappingProxyType({"zero": "zeros_like", "fill": "full
 _STORAGE: Final = BaseType(BaseTy.Storage)
 
 
-def emit_trace_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `TraceType_0.cpp` … and `TraceTypeEverything.cpp`."""
-    operators = program.program
     yield from emit_sharded(
         templates,
         "TraceType.cpp",
         {},
-        [function for function in operators.functions if _has_tracer(function)],
+        [function for function in program.functions if _has_tracer(function)],
         key=lambda function: function.root_name,
-        item_env=lambda function: _item_env(operators.signatures(function)),
+        item_env=lambda function: _item_env(program.signatures(function)),
         shards=SHARDS,
         sharded_keys=("ops_headers", "trace_method_definitions", "trace_wrapper_registrations"),
     )

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from opgen.api.cpp import CppSignature
 from opgen.api.python import has_tensor_options
 from opgen.api.types import Binding
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
@@ -24,13 +23,13 @@ from opgen.output.template import TemplateSet
 from opgen.program import Program
 
 
-def emit_variable_factories(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
+def emit_variable_factories(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `variable_factories.h`."""
-    functions = [function for function in program.program.functions if is_variable_factory(function)]
+    functions = [function for function in program.functions if is_variable_factory(function)]
     env = {
         "ops_headers": [ops_include(function.root_name) for function in functions],
         "function_definitions": [
-            _definition(signature) for function in functions for signature in _signatures(program.program, function)
+            _definition(signature) for function in functions for signature in _signatures(program, function)
         ],
     }
     yield OutputFile("variable_factories.h", templates.render("variable_factories.h", env))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opgen.autograd_program import AutogradProgram
 from opgen.diagnostics import Diagnostics, Source
+from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import Derivatives, load_derivatives
-from opgen.gen_autograd import derive_autograd
 from tests.unit.tiny_programs import program_of
 
 OPERATORS = """

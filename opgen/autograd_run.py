@@ -1,0 +1,141 @@
+"""Pieces of work → the files of one run of a command that reads autograd's inputs, and its manifest.
+
+    run_pieces(Command("gen_autograd", parser, plan), argv)
+
+The command plans: it reads what every piece needs, and says what there is to make.  The pieces are shared
+among processes.  What only some emitters need is derived by the piece that has these emitters, so that the
+other pieces don't wait for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.output.build_files import render_depfile, touch
+from opgen.output.files import OutputFile
+from opgen.output.manifest import NAME as MANIFEST
+from opgen.output.report import WriteReport
+from opgen.output.template import TemplateSet
+from opgen.output.writer import Placed, Target, write_files
+from opgen.parallel import available_jobs
+from opgen.run_record import RunRecord, canonical, code_files
+from opgen.shares import Piece, put_all
+from opgen.shell import run_command
+
+P = TypeVar("P")
+
+WORTH_FORKING: Final = 300
+"""Operators from which on it pays to use several processes."""
+_MANNER: Final = ("quiet", "verbose", "jobs", "dry_run")
+"""Flags that say how a run is done and talked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What there is to do."""
+
+    pieces: tuple[Piece, ...]
+    templates: TemplateSet
+    read: tuple[Path | None, ...]
+    """The files that are read, apart from templates."""
+    operators: int
+    """How many operators there are: few are not worth another process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that reads operators and a folder of autograd's inputs."""
+
+    name: str
+    parser: argparse.ArgumentParser
+    plan: Callable[[argparse.Namespace, Diagnostics], Plan | None]
+    """Reads the inputs; None, with the reasons logged, if they are wrong."""
+
+
+def emit_derived(
+    derive: Callable[[Diagnostics], P | None],
+    emits: Iterable[Callable[[P, TemplateSet], Iterable[OutputFile]]],
+    templates: TemplateSet,
+) -> Iterator[OutputFile]:
+    """The files of several emitters, all of which need what is derived here; all mistakes are one `UserError`."""
+    log = Diagnostics()
+    program = derive(log)
+    if program is None or log.has_errors:
+        raise UserError(*log.found)
+    for emit in emits:
+        try:
+            yield from emit(program, templates)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+    log.raise_errors()
+
+
+def run_pieces(command: Command, argv: Sequence[str] | None) -> int:
+    """Runs a command; returns its exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    return run_command(command.parser, partial(_run, command, arguments), arguments)
+
+
+def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
+    """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
+    options = {name: value for name, value in vars(given).items() if name not in _MANNER}
+    asked = canonical({"command": command.name, **options})
+    record = RunRecord((command.name, *arguments), asked, quiet=given.quiet, stamp=given.stamp)
+    plan = command.plan(given, log) if _are_flags_sound(given, log) else None
+    if plan is None:
+        return None
+    with Target({"install": given.out}, dry_run=given.dry_run) as target:
+        record.load(given.out)
+        target.known = record.known
+        jobs = given.jobs or (available_jobs() if plan.operators >= WORTH_FORKING else 1)
+        shares = put_all(target, plan.pieces, plan.templates, jobs=jobs, quiet=given.quiet)
+        log.extend(problem for share in shares for problem in share.problems)
+        if log.has_errors:
+            return None
+        templates = sorted({name for share in shares for name in share.templates})
+        read = [*(os.fspath(path) for path in plan.read if path is not None), *templates, *code_files()]
+        return _commit(target, [file for share in shares for file in share.placed], read, record, given, log)
+
+
+def _are_flags_sound(given: argparse.Namespace, log: Diagnostics) -> bool:
+    if given.depfile is None or given.stamp is not None:
+        return True
+    label = "what was read is said of the file that a build waits for"
+    log.error("flag-without-effect", "--depfile needs --stamp", label=label)
+    return False
+
+
+def _commit(
+    target: Target,
+    placed: list[Placed],
+    read: Sequence[str],
+    record: RunRecord,
+    given: argparse.Namespace,
+    log: Diagnostics,
+) -> WriteReport:
+    """Lets the files take their places, and writes what a build and the next run must know of it."""
+    announcement = None if given.dry_run else record.announcement(placed)
+    if announcement is not None:
+        target.replace("install", MANIFEST, announcement)
+    report = target.commit(placed, record.gone(file.path for file in placed))
+    if given.dry_run:
+        return report
+    others = []
+    if given.depfile is not None:
+        rule = render_depfile(os.fspath(given.stamp), filter(os.path.isfile, read))
+        write_files([OutputFile(given.depfile.name, rule)], {"install": given.depfile.parent}, beside=target)
+        others.append(os.fspath(given.depfile))
+    said = "" if given.quiet else log.render(with_remarks=given.verbose)
+    text = record.manifest(read, placed, others=others, total=report.total, said=said)
+    target.replace("install", MANIFEST, text)
+    if given.stamp is not None and not touch(os.fspath(given.stamp)):
+        raise UserError(Diagnostic("output-not-written", f"can't write '{given.stamp}'"))
+    return report
