@@ -1,0 +1,135 @@
+"""The commands of autograd, bindings and stubs: nothing is done when nothing changed, by one process or several."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from opgen.output.manifest import NAME as MANIFEST
+
+Main = Callable[[Sequence[str]], int]
+
+TICK = 0.03
+"""Longer than the manifest distrusts the times of files."""
+INPUTS = ("ops/native/native_functions.yaml", "ops/native/tags.yaml")
+COMMANDS = {
+    "gen_autograd": "opgen.autograd",
+    "gen_python": "opgen.bindings",
+    "gen_pyi": "opgen.type_stubs",
+    "gen_annotated_fn_args": "opgen.fn_args",
+}
+"""Each command, and the module that does its work."""
+NEW_OPERATOR = "\n- func: newest(Tensor self) -> Tensor\n  variants: function, method\n"
+
+
+def run(command: str, out: str, *flags: str) -> int:
+    code: int = importlib.import_module(f"opgen.{command}").main([*INPUTS, out, "ops/autograd", *flags])
+    return code
+
+
+def tree(folder: str) -> dict[str, bytes]:
+    files = (path for path in Path(folder).rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> Path:
+    shutil.copytree(repository / "tests" / "golden" / "shared" / "ops", tmp_path / "ops")
+    monkeypatch.chdir(tmp_path)
+    time.sleep(TICK)
+    return tmp_path
+
+
+def counted(main: Main, works: list[Sequence[str]]) -> Main:
+    def noted(argv: Sequence[str]) -> int:
+        works.append(argv)
+        return main(argv)
+
+    return noted
+
+
+@pytest.fixture
+def does_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
+    """Whether a command does more than look."""
+    works: list[Sequence[str]] = []
+    for name in COMMANDS.values():
+        module = importlib.import_module(name)
+        monkeypatch.setattr(module, "main", counted(module.main, works))
+
+    def ask(command: str, *flags: str) -> bool:
+        works.clear()
+        assert run(command, "out", *flags) == 0
+        return bool(works)
+
+    return ask
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_there_is_to_do_is_noticed(command: str, does_work: Callable[..., bool], here: Path) -> None:
+    assert does_work(command)
+    assert not does_work(command)
+    assert does_work(command, "--quiet")
+    assert not does_work(command, "--quiet")
+    written = tree("out")
+    spoilt = next(path for path in sorted((here / "out").rglob("[!.]*")) if path.is_file())
+    spoilt.write_text("spoilt")
+    assert does_work(command)
+    spoilt.unlink()
+    assert does_work(command)
+    assert tree("out") == written
+    with (here / INPUTS[0]).open("a") as definitions:
+        definitions.write(NEW_OPERATOR)
+    time.sleep(TICK)
+    assert does_work(command)
+    assert any(b"newest" in text for text in tree("out").values())
+    assert not does_work(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("gen_autograd", "derivatives.yaml"), ("gen_python", "derivatives.yaml"), ("gen_python", "deprecated.yaml")],
+)
+def test_what_one_piece_reads_is_noticed(
+    command: str, name: str, does_work: Callable[..., bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert does_work(command, "--jobs", "2")
+    assert not does_work(command, "--jobs", "2")
+    written, folder = tree("out"), Path("ops", "autograd")
+    (folder / name).write_text("- name: nonsense\n")
+    assert run(command, "out", "--jobs", "2") == 1
+    assert f"{name}:1:" in capsys.readouterr().err
+    assert tree("out") == written
+
+
+def test_one_command_does_what_two_do(here: Path) -> None:
+    """And by one process what several do; none removes what others wrote."""
+    assert run("gen_autograd", "two") == 0
+    assert run("gen_python", "two") == 0
+    for jobs in ("1", "2", "4"):
+        assert run("gen_autograd", jobs, "--bindings", "--jobs", jobs) == 0
+        assert tree(jobs) == tree("two")
+
+
+def test_a_build_hears_what_was_read(does_work: Callable[..., bool], here: Path) -> None:
+    flags = ("--bindings", "--stamp", "stamp", "--depfile", "stamp.d")
+    assert does_work("gen_autograd", *flags)
+    rule = (here / "stamp.d").read_text()
+    assert rule.startswith("stamp: ")
+    wanted = [*INPUTS, "ops/autograd/derivatives.yaml", "ops/autograd/deprecated.yaml", "opgen/autograd.py"]
+    assert [name for name in wanted if name not in rule] == []
+    (here / "stamp").unlink()
+    assert not does_work("gen_autograd", *flags)
+    assert (here / "stamp").exists()
+    (here / "stamp.d").unlink()
+    assert does_work("gen_autograd", *flags)
+
+
+def test_what_was_read_needs_a_stamp(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("gen_python", "out", "--depfile", "out.d") == 1
+    assert "--depfile needs --stamp" in capsys.readouterr().err
+    assert not (here / "out").exists()
