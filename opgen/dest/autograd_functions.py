@@ -30,6 +30,7 @@ from opgen.api.autograd import (
 )
 from opgen.api.types import TENSOR_LIST, Binding
 from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
 from opgen.dest.saved_attributes import Member, saved_members
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
@@ -96,24 +97,19 @@ def _base_class(function: NativeFunction) -> str:
         function.is_view_op
         and function.func.kind() is SchemaKind.functional
         and not function.has_composite_implicit_autograd_kernel
-        and function.root_name not in _SHARES_NOTHING
+        and not (function.root_name in _SHARES_NOTHING and is_of_torch(function))
     )
     return "Node" if is_view else "TraceableFunction"
 
 
-def render_declaration(node: Node) -> str:
+def render_declaration(node: Node, home: AutogradHome = TORCH) -> str:
     """The class."""
     op, base = node.op, _base_class(node.info.func)
     release = [line for member in node.members for line in member.release]
     members = [line for member in node.members for line in member.declarations]
     members += [f"size_t {size};" for size in node.sizes]
     return f"""\
-#ifdef _WIN32
-struct {op} : public {base} {{
-  TORCH_API {op}() = default;
-#else
-struct TORCH_API {op} : public {base} {{
-#endif
+{_render_head(op, base, home)}\
   using {base}::{base};
   variable_list apply(variable_list&& grads) override;
   std::string name() const override {{ return "{op}"; }}
@@ -125,6 +121,19 @@ struct TORCH_API {op} : public {base} {{
   variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
 {_lines(members, 2)}\
 }};
+"""
+
+
+def _render_head(op: str, base: str, home: AutogradHome) -> str:
+    if not home.exports:
+        return f"struct {op} : public {base} {{\n"
+    return f"""\
+#ifdef _WIN32
+struct {op} : public {base} {{
+  {home.exports} {op}() = default;
+#else
+struct {home.exports} {op} : public {base} {{
+#endif
 """
 
 

@@ -12,9 +12,10 @@ from opgen.api import cpp
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo, dispatch_strategy
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.types import render_defns
+from opgen.dest.autograd_home import is_of_torch
 from opgen.model import Argument, NativeFunction, SchemaKind
 
-MANUAL_AUTOGRAD: Final = ("_fw_primal", "_make_dual", "copy_", "detach", "detach_", "resize_", "resize_as_")
+_MANUAL_AUTOGRAD: Final = ("_fw_primal", "_make_dual", "copy_", "detach", "detach_", "resize_", "resize_as_")
 """Operators whose autograd kernels are written by hand."""
 _NOT_TRACKED: Final = ("_sparse_broadcast_to", "lift_fresh")
 """Operators whose results share memory with their arguments, which autograd takes no notice of."""
@@ -60,12 +61,21 @@ def is_tracked_view(function: NativeFunction) -> bool:
     """Whether the result is a view of an argument, and autograd keeps track of that."""
     func = function.func
     is_view = function.is_view_op and func.kind() is SchemaKind.functional and len(func.returns) == 1
-    return is_view and function.root_name not in _NOT_TRACKED
+    return is_view and not _is_one_of(function, _NOT_TRACKED)
 
 
 def is_view_family(function: NativeFunction) -> bool:
     """Whether this is a tracked view, or the form of one that makes its `self` the view."""
-    return is_tracked_view(function) or (function.is_view_op and function.root_name not in (*_NOT_TRACKED, "set"))
+    return is_tracked_view(function) or (function.is_view_op and not _is_one_of(function, (*_NOT_TRACKED, "set")))
+
+
+def _is_one_of(function: NativeFunction, names: Sequence[str]) -> bool:
+    return function.root_name in names and is_of_torch(function)
+
+
+def is_written_by_hand(function: NativeFunction) -> bool:
+    """Whether torch has kernels for the operator that nobody generates."""
+    return base_name(function) in _MANUAL_AUTOGRAD and is_of_torch(function)
 
 
 def viewed_argument(function: NativeFunction) -> Argument:

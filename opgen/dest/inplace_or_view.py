@@ -23,10 +23,9 @@ from opgen.api.types import INT_ARRAY_REF, SYM_INT_ARRAY_REF
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import (
     CHANGES_METADATA,
-    MANUAL_AUTOGRAD,
-    base_name,
     has_derived_kernel,
     is_tracked_view,
+    is_written_by_hand,
     kernel_head,
     kernel_name,
     returned_value,
@@ -73,7 +72,7 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
 def _has_books(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
     """Whether there is anything to note about an operator."""
     function = matched.func
-    if base_name(function) in MANUAL_AUTOGRAD or not has_derived_kernel(matched):
+    if is_written_by_hand(function) or not has_derived_kernel(matched):
         return False
     return is_tracked_view(function) or (writes_arguments(function) and bool(_written(function)))
 

@@ -37,12 +37,13 @@ from opgen.api.autograd import (
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.types import OPTIONAL_TENSOR_LIST, Binding
 from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
 from opgen.dest.autograd_kernels import (
-    MANUAL_AUTOGRAD,
     base_name,
     has_derived_kernel,
     is_tracked_view,
     is_view_family,
+    is_written_by_hand,
     kernel_name,
     viewed_argument,
     writes_arguments,
@@ -55,8 +56,9 @@ from opgen.dest.autograd_operators import (
     NEVER_DIFFERENTIABLE,
     RESETS_GRADIENTS,
 )
-from opgen.dest.variable_type_checks import Checked, render_checks
+from opgen.dest.variable_type_checks import NO_CHECKS, Checked, DebugChecks, render_checks
 from opgen.dest.variable_type_forward import (
+    OUT_REASON,
     Tangents,
     is_tangent_defined,
     render_flags,
@@ -85,47 +87,51 @@ def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) 
 
 def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """VariableType_0.cpp … and VariableTypeEverything.cpp"""
-    pieces = list(_pieces(program))
+    pieces = list(kernel_pieces(program, TORCH))
+    shares: list[list[KernelPiece]] = [[] for _ in range(SHARDS)]
+    for piece in pieces:
+        shares[shard(piece.root_name, SHARDS)].append(piece)
     # Kernels for one key stand together, those for all backends last.
     keys = (*(key for key in program.dispatch_keys if key != DEFAULT_KEY), DEFAULT_KEY)
-    for index in range(SHARDS):
-        chosen = [piece for piece in pieces if piece.shard == index]
+    for index, chosen in enumerate(shares):
         yield OutputFile(f"VariableType_{index}.cpp", _render_file(chosen, keys, templates))
     yield OutputFile("VariableTypeEverything.cpp", _render_file(pieces, keys, templates), group=None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class KernelPiece:
     """What one operator adds to a file, for one dispatch key."""
 
+    root_name: str
+    """The operator's C++ name, which says which share it is in."""
+    operator: str
     key: str
-    shard: int
+    name: str
+    """The kernel's; empty if it is the fallback for operators without derivatives."""
     definition: str
-    registration: str
 
 
-def _pieces(program: AutogradProgram) -> Iterator[_Piece]:
+def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[KernelPiece]:
+    """The kernels of all operators that have some."""
     for matched in program.functions:
-        if base_name(matched.func) in MANUAL_AUTOGRAD or not has_derived_kernel(matched):
+        if is_written_by_hand(matched.func) or not has_derived_kernel(matched):
             continue
-        place = shard(cpp.name(matched.func.func), SHARDS)
         for key in matched.info or (DEFAULT_KEY,):
             signature = program.program.signatures(matched.func).dispatcher
-            yield _piece(_Kernel.of(matched, key, signature), key, place)
+            yield _piece(_Kernel.of(matched, key, signature, home), key)
 
 
-def _piece(kernel: _Kernel, key: str, place: int) -> _Piece:
+def _piece(kernel: _Kernel, key: str) -> KernelPiece:
     function = kernel.function
+    root_name, operator = cpp.name(function.func), str(function.func.name)
     if key == DEFAULT_KEY and kernel.is_plain:
-        fallback = "torch::autograd::autogradNotImplementedFallback()"
-        return _Piece(key, place, "", f'm.impl("{function.func.name}", {fallback});')
-    name = kernel_name(function) if key == DEFAULT_KEY else f"{kernel_name(function)}_{key}"
-    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(VariableType::{name})\n);'
-    return _Piece(key, place, _render_kernel(kernel, name), registration)
+        return KernelPiece(root_name, operator, key, "", "")
+    name = kernel.home.kernel_prefix + kernel_name(function) + ("" if key == DEFAULT_KEY else f"_{key}")
+    return KernelPiece(root_name, operator, key, name, _render_kernel(kernel, name))
 
 
-def _render_file(pieces: Iterable[_Piece], keys: Sequence[str], templates: TemplateSet) -> str:
-    by_key: dict[str, list[_Piece]] = {key: [] for key in keys}
+def _render_file(pieces: Iterable[KernelPiece], keys: Sequence[str], templates: TemplateSet) -> str:
+    by_key: dict[str, list[KernelPiece]] = {key: [] for key in keys}
     for piece in pieces:
         by_key[piece.key].append(piece)
     env = {
@@ -135,10 +141,20 @@ def _render_file(pieces: Iterable[_Piece], keys: Sequence[str], templates: Templ
     return templates.render("VariableType.cpp", env)
 
 
-def _render_registrations(key: str, pieces: Iterable[_Piece]) -> str:
-    name = "Autograd" if key == DEFAULT_KEY else key
-    lines = "\n".join([piece.registration for piece in pieces])
-    return f"TORCH_LIBRARY_IMPL(aten, {name}, m) {{\n{lines}\n}}\n\n"
+def _render_registrations(key: str, pieces: Iterable[KernelPiece]) -> str:
+    lines = "\n".join([_registration(piece) for piece in pieces])
+    return f"TORCH_LIBRARY_IMPL(aten, {registered_key(key)}, m) {{\n{lines}\n}}\n\n"
+
+
+def registered_key(key: str) -> str:
+    """The dispatch key that kernels are registered under which are for a key of derivatives.yaml."""
+    return "Autograd" if key == DEFAULT_KEY else key
+
+
+def _registration(piece: KernelPiece) -> str:
+    if not piece.name:
+        return f'm.impl("{piece.operator}", torch::autograd::autogradNotImplementedFallback());'
+    return f'm.impl("{piece.operator}",\n       TORCH_FN(VariableType::{piece.name})\n);'
 
 
 # ---------------------------------------------------------------------------------- the kernel
@@ -150,6 +166,7 @@ class _Kernel:
 
     function: NativeFunction
     signature: DispatcherSignature
+    home: AutogradHome
     info: DifferentiabilityInfo | None
     forward: tuple[ForwardDerivative, ...]
     inputs: tuple[DifferentiableInput, ...]
@@ -163,7 +180,9 @@ class _Kernel:
     """What an in-place operator on lists calls the arguments that its derivatives call otherwise."""
 
     @staticmethod
-    def of(matched: NativeFunctionWithDifferentiabilityInfo, key: str, signature: DispatcherSignature) -> _Kernel:
+    def of(
+        matched: NativeFunctionWithDifferentiabilityInfo, key: str, signature: DispatcherSignature, home: AutogradHome
+    ) -> _Kernel:
         """The kernel of an operator for a dispatch key."""
         info = matched.info.get(key) if matched.info is not None else None
         forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
@@ -172,6 +191,7 @@ class _Kernel:
         return _Kernel(
             function=matched.func,
             signature=signature,
+            home=home,
             info=info,
             forward=forward,
             inputs=inputs,
@@ -200,9 +220,26 @@ class _Kernel:
     @property
     def records(self) -> bool:
         """Whether the graph may be recorded."""
-        if self.function.root_name in NEVER_DIFFERENTIABLE or not self.read:
+        if self.is_never_differentiable or not self.read:
             return False
         return bool(self.outputs) or (self.is_foreach and self.is_inplace)
+
+    @property
+    def is_of_torch(self) -> bool:
+        """Whether what torch knows of operators by their names holds for this one."""
+        return is_of_torch(self.function)
+
+    @property
+    def has_complex_gradient(self) -> bool:
+        """Whether the formulas hold for complex tensors as well."""
+        if self.is_of_torch:
+            return base_name(self.function) in HAS_COMPLEX_GRADIENT
+        return self.info is not None and self.info.handles_complex
+
+    @property
+    def is_never_differentiable(self) -> bool:
+        """Whether the operator needs no gradient, whatever its arguments."""
+        return self.function.root_name in NEVER_DIFFERENTIABLE and self.is_of_torch
 
     @property
     def refuses(self) -> bool:
@@ -214,7 +251,7 @@ class _Kernel:
         """Whether there is nothing about the operator that the fallback doesn't do."""
         name = kernel_name(self.function)
         is_particular = (
-            self.function.root_name in NEVER_DIFFERENTIABLE
+            self.is_never_differentiable
             or cpp.name(self.function.func) in MAY_SWAP_STORAGE
             or name in MAY_RETURN_OLD_STORAGE
             or name in MAY_RETURN_OLD_IMPL
@@ -242,13 +279,7 @@ def _render_kernel(kernel: _Kernel, name: str) -> str:
     unpacked = _unpacked(kernel)
     calls = {one.binding.name: one.name for one in unpacked}
     tangents, graph = _tangents(kernel), _graph(kernel)
-    checks = render_checks(
-        function,
-        kernel_name(function),
-        _checked(kernel, unpacked),
-        () if writes_arguments(function) else zip(cpp.return_names(function), function.func.returns, strict=True),
-        calls[viewed_argument(function).name] if _has_old_storage(function) else "",
-    )
+    checks = _render_checks(kernel, unpacked, calls) if kernel.home.checks_results else NO_CHECKS
     parts = [_render_unpacking(unpacked)]
     if kernel.records:
         parts += [_render_requirements(kernel, tangents), _render_graph(kernel, graph)]
@@ -256,12 +287,25 @@ def _render_kernel(kernel: _Kernel, name: str) -> str:
     if kernel.records:
         parts += _render_results(kernel, graph, tangents)
     if kernel.refuses:
-        parts.append(render_refusal(cpp.name(function.func), kernel.inputs, is_out=True))
-    if base_name(function) in RESETS_GRADIENTS:
+        parts.append(render_refusal(cpp.name(function.func), kernel.inputs, OUT_REASON))
+    if base_name(function) in RESETS_GRADIENTS and is_of_torch(function):
         parts.append("  reset_grad_accumulator(self);\n")
     parts.append(_render_return(kernel))
     parameters = ", ".join(["c10::DispatchKeySet ks", *(binding.defn() for binding in kernel.signature.arguments)])
     return f"{kernel.signature.returns} {name}({parameters}) {{\n{''.join(parts)}}}\n"
+
+
+def _render_checks(kernel: _Kernel, unpacked: Iterable[Unpacked], calls: Mapping[str, str]) -> DebugChecks:
+    """What a debug build looks at; `calls` says what the kernel calls its parameters."""
+    function = kernel.function
+    named = zip(cpp.return_names(function), function.func.returns, strict=True)
+    return render_checks(
+        function,
+        kernel_name(function),
+        _checked(kernel, unpacked),
+        () if writes_arguments(function) else named,
+        calls[viewed_argument(function).name] if _has_old_storage(function) else "",
+    )
 
 
 def _has_old_storage(function: NativeFunction) -> bool:
@@ -293,6 +337,7 @@ def _graph(kernel: _Kernel) -> Graph:
     return Graph(
         info=kernel.info if kernel.info is not None and kernel.info.has_derivatives else None,
         name=base_name(kernel.function),
+        home=kernel.home,
         inputs=kernel.differentiated,
         is_inplace=kernel.is_inplace,
         is_foreach=kernel.is_foreach,
@@ -390,7 +435,7 @@ def _render_constants(kernel: _Kernel) -> str:
         [
             f'  check_no_requires_grad({one.name}, "{one.name}", "{name}");\n'
             for one in kernel.inputs
-            if one.name not in differentiated and one.name != _RESULT_OF_FORWARD
+            if one.name not in differentiated and not (one.name == _RESULT_OF_FORWARD and kernel.is_of_torch)
         ]
     )
 
@@ -407,7 +452,7 @@ def _render_out_checks(kernel: _Kernel) -> str:
             for group in groups
         ]
     )
-    return f"  c10::intrusive_ptr<Node> grad_fn;\n{checks}"
+    return f"  {kernel.home.node_pointer}<Node> grad_fn;\n{checks}"
 
 
 # ------------------------------------------------------------------------------------- the call
@@ -416,10 +461,9 @@ def _render_out_checks(kernel: _Kernel) -> str:
 def _render_call(kernel: _Kernel, calls: Mapping[str, str]) -> str:
     """Calls the operator's kernel below autograd's."""
     function, func = kernel.function, kernel.function.func
-    name = cpp.name(func, faithful_name_for_out_overloads=True, symint_overload=func.has_symint())
     names = [binding.name for binding in kernel.signature.arguments]
     arguments = ", ".join(["ks & c10::after_autograd_keyset", *(calls.get(each, each) for each in names)])
-    call = f"at::redispatch::{name}({arguments})"
+    call = f"{kernel.home.redispatch(function)}({arguments})"
     is_below = writes_arguments(function) or is_view_family(function)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
     if writes_arguments(function) or not func.returns:
@@ -433,7 +477,7 @@ def _render_call(kernel: _Kernel, calls: Mapping[str, str]) -> str:
 
 def _render_dispatch(kernel: _Kernel, guard: str, call: str) -> str:
     """The call; or, where there are tangents but no formula for them, one of what the operator is made of."""
-    if not (kernel.records and not kernel.forward):
+    if not (kernel.records and not kernel.forward and kernel.home.has_decompositions):
         return f"    {guard}\n    return {call};\n"
     name = kernel.function.func.name
     names = ", ".join([binding.name for binding in kernel.signature.arguments])
@@ -473,7 +517,7 @@ def _render_results(kernel: _Kernel, graph: Graph, tangents: Tangents) -> list[s
     names = [output.name for output in kernel.outputs] or ["self"]
     writes = writes_arguments(function)
     parts = [render_history(graph, names, rebase=writes and not is_view_family(function))]
-    if not writes and base_name(function) not in HAS_COMPLEX_GRADIENT:
+    if not writes and not kernel.has_complex_gradient:
         parts += [
             f'  throw_error_for_complex_autograd({output.name}, "{base_name(function)}");\n'
             for output in kernel.outputs
@@ -490,8 +534,8 @@ def _render_tangents(kernel: _Kernel, tangents: Tangents) -> str:
         return ""
     if kernel.forward:
         return render_tangents(tangents)
-    if kernel.is_inplace:
-        return render_refusal(cpp.name(kernel.function.func), kernel.inputs, is_out=False)
+    if kernel.is_inplace or not kernel.home.has_decompositions:
+        return render_refusal(cpp.name(kernel.function.func), kernel.inputs, kernel.home.lacks_tangents)
     return ""
 
 

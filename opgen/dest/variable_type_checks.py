@@ -38,6 +38,9 @@ class DebugChecks:
     after: str
 
 
+NO_CHECKS: Final = DebugChecks("", "")
+
+
 def render_checks(
     function: NativeFunction,
     kernel: str,
@@ -52,7 +55,7 @@ def render_checks(
     """
     pieces = [_RENDER[one.kind](one.name) for one in checked]
     if not pieces or cpp.name(function.func) in MAY_SWAP_STORAGE:
-        return DebugChecks("", "")
+        return NO_CHECKS
     after = [piece.after for piece in pieces]
     after += [_result(kernel, name, view_base) for name, returned in results if returned.type == _TENSOR]
     return DebugChecks(_guarded("".join([piece.before for piece in pieces])), _guarded("".join(after)))

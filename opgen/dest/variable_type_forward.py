@@ -25,12 +25,7 @@ from opgen.model import BaseTy, BaseType
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 
-_OUT_REASON: Final = "because it is an out= function"
-_LACKING_REASON: Final = (
-    "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
-    "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
-    "so that we can prioritize its implementation."
-)
+OUT_REASON: Final = "because it is an out= function"
 
 
 def is_tangent_defined(inputs: Sequence[DifferentiableInput]) -> str:
@@ -43,9 +38,8 @@ def _is_defined(one: DifferentiableInput) -> str:
     return f"isFwGradDefined{suffix}({one.name})"
 
 
-def render_refusal(name: str, inputs: Sequence[DifferentiableInput], *, is_out: bool) -> str:
+def render_refusal(name: str, inputs: Sequence[DifferentiableInput], reason: str) -> str:
     """Refuses tangents where an operator has no formula for them."""
-    reason = _OUT_REASON if is_out else _LACKING_REASON
     message = f'"Trying to use forward AD with {name} that does not support it {reason}"'
     return f"  TORCH_CHECK_NOT_IMPLEMENTED(!(({is_tangent_defined(inputs)})), {message});\n"
 

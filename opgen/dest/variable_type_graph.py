@@ -38,6 +38,7 @@ from opgen.api.types import (
     VectorCType,
     stringT,
 )
+from opgen.dest.autograd_home import AutogradHome
 
 _TENSORS: Final = (TENSOR, OPTIONAL_TENSOR)
 _TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR), ListCType(OPTIONAL_TENSOR))
@@ -54,6 +55,7 @@ class Graph:
     """The derivatives; None for an operator whose node only says that it has none."""
     name: str
     """The operator's name."""
+    home: AutogradHome
     inputs: tuple[DifferentiableInput, ...]
     """The arguments that have a gradient."""
     is_inplace: bool
@@ -70,7 +72,12 @@ class Graph:
     def maker(self) -> str:
         """The expression that makes the node."""
         argument = f'"{self.name}"' if self.node == "NotImplemented" else ""
-        return f"c10::make_intrusive<{self.node}>({argument})"
+        return f"{self.home.make_node}<{self.node}>({argument})"
+
+    @property
+    def pointer(self) -> str:
+        """The type of pointers to the node."""
+        return f"{self.home.node_pointer}<{self.node}>"
 
     @property
     def has_one_per_element(self) -> bool:
@@ -94,7 +101,7 @@ def render_nodes(graph: Graph) -> str:
     ]
     statements = _indented(_render_saved(graph, saved, is_output=False) + "".join(sizes), "    ")
     return f"""\
-  c10::intrusive_ptr<{graph.node}> grad_fn;
+  {graph.pointer} grad_fn;
   if (_any_requires_grad) {{
     grad_fn = {graph.maker};
     grad_fn->set_next_edges(collect_next_edges( {names} ));
@@ -107,12 +114,12 @@ def _render_nodes_of_lists(graph: Graph, saved: str) -> str:
     names = ", ".join([_element(graph, one) for one in graph.inputs])
     written = _indented(_for_each_node(saved), "    ") if saved else ""
     return f"""\
-  std::vector<c10::intrusive_ptr<{graph.node}>> grad_fns;
+  std::vector<{graph.pointer}> grad_fns;
   if (_any_requires_grad) {{
     for (const auto& i : c10::irange( self.size() )) {{
       const auto ith_requires_grad = compute_requires_grad({names});
       check_inplace(self[i], ith_requires_grad);
-      grad_fns.push_back([&]() -> c10::intrusive_ptr<{graph.node}> {{
+      grad_fns.push_back([&]() -> {graph.pointer} {{
           if (!ith_requires_grad) {{
               return nullptr;
           }} else {{

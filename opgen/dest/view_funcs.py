@@ -32,10 +32,9 @@ from opgen.api.types import (
 )
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import (
-    MANUAL_AUTOGRAD,
-    base_name,
     has_derived_kernel,
     is_tracked_view,
+    is_written_by_hand,
     view_class_name,
     viewed_argument,
 )
@@ -51,9 +50,7 @@ def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterato
     functions = [
         matched.func
         for matched in program.functions
-        if is_tracked_view(matched.func)
-        and has_derived_kernel(matched)
-        and base_name(matched.func) not in MANUAL_AUTOGRAD
+        if is_tracked_view(matched.func) and has_derived_kernel(matched) and not is_written_by_hand(matched.func)
     ]
     classes = [ViewClass.derive(program.program, function) for function in functions]
     header = {

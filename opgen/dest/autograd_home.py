@@ -1,0 +1,83 @@
+"""Where autograd's C++ is compiled: in torch itself, or in a library outside of it, which spells some things otherwise.
+
+The emitters of autograd make both, and take from here what differs.
+
+    TORCH.redispatch(function)                      at::redispatch::add
+    extension_home("mylib").redispatch(function)    ::mylib::_ops::add_Tensor::redispatch
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.api import cpp
+from opgen.model import NativeFunction
+
+_NAMESPACE: Final = "aten"
+
+
+@dataclass(frozen=True, slots=True)
+class AutogradHome:
+    """How a library calls what its autograd is made of."""
+
+    exports: str
+    """The macro that makes classes of nodes visible to other libraries; empty if nobody else needs them."""
+    node_pointer: str
+    """The template of pointers to nodes."""
+    make_node: str
+    """The template of functions that make nodes."""
+    entry_points: str
+    """The namespace of a class for each operator, which redispatches; empty for torch's own functions."""
+    kernel_prefix: str
+    """What kernels' names begin with, lest formulas that call an operator find its kernel."""
+    checks_results: bool
+    """Whether a debug build looks at the storages of what operators are given and return."""
+    has_decompositions: bool
+    """Whether torch may know what an operator is made of, where there is no formula for its tangents."""
+    lacks_tangents: str
+    """Why tangents are refused where there is no formula for them."""
+
+    def redispatch(self, function: NativeFunction) -> str:
+        """The function that calls an operator's next kernel."""
+        if self.entry_points:
+            return f"{self.entry_points}::{function.func.name.unambiguous_name()}::redispatch"
+        symint = function.func.has_symint()
+        name = cpp.name(function.func, faithful_name_for_out_overloads=True, symint_overload=symint)
+        return f"at::redispatch::{name}"
+
+
+TORCH: Final = AutogradHome(
+    exports="TORCH_API",
+    node_pointer="c10::intrusive_ptr",
+    make_node="c10::make_intrusive",
+    entry_points="",
+    kernel_prefix="",
+    checks_results=True,
+    has_decompositions=True,
+    lacks_tangents=(
+        "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
+        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
+        "so that we can prioritize its implementation."
+    ),
+)
+"""torch's own sources."""
+
+
+def extension_home(namespace: str) -> AutogradHome:
+    """A library of operators of one namespace, compiled outside of torch."""
+    return AutogradHome(
+        exports="",
+        node_pointer="detail::NodePointer",
+        make_node="detail::make_node",
+        entry_points=f"::{namespace}::_ops",
+        kernel_prefix="record_",
+        checks_results=False,
+        has_decompositions=False,
+        lacks_tangents="because it has not been implemented yet.",
+    )
+
+
+def is_of_torch(function: NativeFunction) -> bool:
+    """Whether an operator is one of torch's, so that what torch knows of it by its name holds."""
+    return function.namespace == _NAMESPACE
