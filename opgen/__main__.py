@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen_python": "write the Python bindings",
         "gen_pyi": "write type stubs of the bindings",
         "gen_annotated_fn_args": "write what arguments the functions of torch take, for tests of overrides",
+        "gen_static_runtime": "write the operators of the static runtime, and their tests",
         "new": "lay out a project of operators of one's own",
     }
 )
