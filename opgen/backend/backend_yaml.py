@@ -94,7 +94,7 @@ class ExternalBackend:
 def _dispatch_key(node: Node) -> DispatchKey:
     word = scalar(node)
     key = one_of("dispatch key", DispatchKey.__members__)(word)
-    if key is DispatchKey.Undefined or is_generic_dispatch_key(key):
+    if key in (DispatchKey.Undefined, DispatchKey.Meta) or is_generic_dispatch_key(key):
         label = "name the key of a device, such as PrivateUse1"
         raise UserError(Diagnostic("backend-not-a-device", f"'{word.text}' is no key of a backend", word.span, label))
     return key

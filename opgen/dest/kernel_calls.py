@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
 from opgen.api.translate import call_arguments
-from opgen.model import NativeFunction
+from opgen.model import BackendIndex, NativeFunction
 from opgen.program import Program
 
 
@@ -37,16 +37,24 @@ class KernelCalls:
     """Remembers what calls of kernels and wrappers look like, for all keys."""
 
     program: Program
-    _kernel_arguments: dict[tuple[str, bool], str] = field(default_factory=dict, repr=False)
+    kernel_class: str = ""
+    """The class that kernels of a backend outside of torch are static members of; empty if they are functions."""
+    _kernel_arguments: dict[tuple[str, bool, bool], str] = field(default_factory=dict, repr=False)
     _public: dict[tuple[str, bool, bool], tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
 
-    def kernel_arguments(self, function: NativeFunction, *, symint: bool) -> str:
+    def kernel(self, function: NativeFunction, index: BackendIndex) -> str:
+        """The qualified name of the function's kernel in `index`."""
+        kernel = index.index[function.func.name]
+        scope = f"{kernel.cpp_namespace}::{self.kernel_class}" if self.kernel_class else kernel.cpp_namespace
+        return f"{scope}::{kernel.kernel}"
+
+    def kernel_arguments(self, function: NativeFunction, index: BackendIndex) -> str:
         """The arguments of a call of the kernel, in a function that takes what the dispatcher's takes."""
-        known = (str(function.func.name), symint)
+        known = (str(function.func.name), index.index[function.func.name].supports_symint(), index.external)
         found = self._kernel_arguments.get(known)
         if found is None:
             signatures = self.program.signatures(function)
-            kernel = signatures.native_symint if symint else signatures.native
+            kernel = signatures.kernel(index)
             found = call_arguments(signatures.dispatcher.arguments, kernel.arguments)
             self._kernel_arguments[known] = found
         return found

@@ -15,13 +15,12 @@ from opgen.model import BackendIndex, DispatchKey, NativeFunction
 
 def wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
     """The wrapper of the kernel that `function` has under the key of `index`."""
-    kernel = index.index[function.func.name]
-    arguments = calls.kernel_arguments(function, symint=kernel.supports_symint())
+    arguments = calls.kernel_arguments(function, index)
     name = wrapper_name(function, index.dispatch_key)
     statements = [
         *device_check(function, index, name),
         *device_guard(function, index),
-        f"return {kernel.cpp_namespace}::{kernel.kernel}({arguments});",
+        f"return {calls.kernel(function, index)}({arguments});",
     ]
     signature = calls.program.signatures(function).dispatcher
     definition = f"namespace {{\n{signature.defn(name)} {{\n{block(statements)}}}\n}} // anonymous namespace"

@@ -18,7 +18,15 @@ from enum import Enum, auto
 from typing import Final
 
 from opgen.frozen_map import FrozenMap
-from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, OperatorName, SchemaKind
+from opgen.model import (
+    BackendIndex,
+    DispatchKey,
+    NativeFunction,
+    NativeFunctionsGroup,
+    OperatorName,
+    SchemaKind,
+    gets_generated_out_inplace_wrapper,
+)
 from opgen.program import Program
 
 
@@ -31,6 +39,8 @@ class Service(Enum):
     """It is made of the group's structured kernel."""
     META_INPLACE = auto()
     """It does nothing: an in-place operator doesn't change what a meta tensor holds."""
+    FUNCTIONAL = auto()
+    """It calls the functional form's kernel and copies the results, for a backend outside of torch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +100,16 @@ def served_forms(
         if _is_structured_under(item, index):
             yield from _structured_forms(item, index)
             return
-        forms = tuple(item.functions())
+        group, forms = item, tuple(item.functions())
     else:
-        forms = (item,)
+        group, forms = None, (item,)
     for form in forms:
         if form.manual_kernel_registration:
             continue
         if index.has_kernel(form):
             yield form, Service.KERNEL
+        elif group is not None and _is_made_of_functional(form, group, index):
+            yield form, Service.FUNCTIONAL
         elif index.dispatch_key is DispatchKey.Meta and _needs_no_meta(form):
             yield form, Service.META_INPLACE
 
@@ -118,6 +130,11 @@ def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bo
         return True
     kernel = index.get_kernel(group)
     return kernel is not None and kernel.structured
+
+
+def _is_made_of_functional(form: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex) -> bool:
+    """Whether a backend whose kernels are functional ones serves the form with what it has."""
+    return not index.use_out_as_primary and gets_generated_out_inplace_wrapper(form, group, index)
 
 
 def _needs_no_meta(form: NativeFunction) -> bool:

@@ -154,7 +154,7 @@ def _wrap(extension: Extension, calls: KernelCalls, served: Served, form: Native
 def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
     """The wrapper of the kernel that an operator has under a key."""
     kernel = index.index[function.func.name]
-    arguments = calls.kernel_arguments(function, symint=kernel.supports_symint())
+    arguments = calls.kernel_arguments(function, index)
     name = wrapper_name(function, index.dispatch_key)
     statements = [
         *device_check(function, index, name),
