@@ -31,25 +31,27 @@ _KEY_OF_OPTIONS: Final = "c10::DispatchKeySet(c10::computeDispatchKey(dtype, lay
 
 def emit_backend_select(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterBackendSelect.cpp`."""
-    functions = [
-        function
-        for function in program.functions
-        if needs_backend_select(function) and program.selector.is_native_function_selected(function)
-    ]
-    libraries: dict[str, list[NativeFunction]] = {_TORCH_NAMESPACE: []}
-    for function in functions:
-        libraries.setdefault(function.namespace, []).append(function)
+
+    def render(function: NativeFunction) -> tuple[str, str, str, str] | None:
+        if not needs_backend_select(function) or not program.selector.is_native_function_selected(function):
+            return None
+        kernel = render_kernel(program, function, options)
+        return function.namespace, ops_include(function.root_name, "_ops"), kernel, _registration(function)
+
+    found = list(filter(None, program.of_functions("backend selection", render)))
+    libraries: dict[str, list[str]] = {_TORCH_NAMESPACE: []}
+    for namespace, _, _, registration in found:
+        libraries.setdefault(namespace, []).append(registration)
     of_torch = libraries.pop(_TORCH_NAMESPACE)
-    kernels = [render_kernel(program, function, options) for function in functions]
-    headers = [ops_include(function.root_name, "_ops") for function in functions]
+    headers = [header for _, header, _, _ in found]
     env = {
         "ops_headers": headers,
         "unique_ops_headers": unique(headers),
         "backend_select_method_definitions": [
-            *kernels,
+            *(kernel for _, _, kernel, _ in found),
             *(_render_library(namespace, members) for namespace, members in libraries.items()),
         ],
-        "backend_select_function_registrations": [_registration(function) for function in of_torch],
+        "backend_select_function_registrations": of_torch,
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
@@ -96,9 +98,9 @@ def _registration(function: NativeFunction) -> str:
     return f"m.impl({operator}, TORCH_FN({native.name(function.func)}));"
 
 
-def _render_library(namespace: str, functions: Iterable[NativeFunction]) -> str:
+def _render_library(namespace: str, statements: Iterable[str]) -> str:
     """The registrations of a library that isn't torch's own; the template has a place for those only."""
-    registrations = "\n".join([f"  {_registration(function)}" for function in functions])
+    registrations = "\n".join([f"  {statement}" for statement in statements])
     return f"""
 TORCH_LIBRARY_IMPL({namespace}, BackendSelect, m) {{
 {registrations}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
@@ -33,27 +34,32 @@ def emit_core_headers(program: Program, options: Options, templates: TemplateSet
 def emit_core_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/ATenOpList.cpp`."""
     del options
-    operators = [
-        f'{{"{function.namespace}::{function.func.name.name}", "{function.func.name.overload_name}"}},'
-        for function in program.functions
-    ]
+    operators = program.of_functions("listed operators", _listed)
     text = templates.render("ATenOpList.cpp", {"aten_ops": operators})
     yield OutputFile("core/ATenOpList.cpp", text, group="core_")
 
 
+def _listed(function: NativeFunction) -> str:
+    name = function.func.name
+    return f'{{"{function.namespace}::{name.name}", "{name.overload_name}"}},'
+
+
 def _render_symbols(program: Program, templates: TemplateSet) -> str:
     """The header with a symbol for each operator's name, with and without the mark of its form."""
-    operators: set[str] = set()
-    arguments: set[str] = set()
-    for function in program.functions:
-        name = function.func.name.name
-        operators.update((str(name), name.base))
-        arguments.update(argument.name for argument in function.func.arguments.flat_all)
+    named = program.of_functions("symbols", _names)
+    operators = {name for names, _ in named for name in names}
+    arguments = {name for _, names in named for name in names}
     env = {
         "aten_symbols": _symbol_lines("aten", operators - _OPERATOR_WORDS),
         "attr_symbols": _symbol_lines("attr", arguments),
     }
     return templates.render("aten_interned_strings.h", env)
+
+
+def _names(function: NativeFunction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The operator's name with and without the mark of its form, and those of its arguments."""
+    name = function.func.name.name
+    return (str(name), name.base), tuple([argument.name for argument in function.func.arguments.flat_all])
 
 
 def _symbol_lines(namespace: str, names: Collection[str]) -> str:

@@ -50,10 +50,10 @@ _BOOL: Final = BaseType(BaseTy.bool)
 def emit_registration_declarations(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegistrationDeclarations.h`."""
     composite = _operators_with_only_a_composite_kernel(program)
-    lines = [
-        render_registration(program.signatures(function), function.func.name not in composite)
-        for function in program.functions
-    ]
+    lines = program.of_functions(
+        "registration declarations",
+        lambda f: render_registration(program.signatures(f), f.func.name not in composite),
+    )
     yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": lines}))
 
 
@@ -79,8 +79,8 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Declarations.yaml`."""
     rows = ArgumentRows()
-    text = "".join([render_declaration(program.signatures(function), rows) for function in program.functions])
-    yield OutputFile(_DECLARATIONS, text or "[]\n")
+    found = program.of_functions("declarations", lambda f: render_declaration(program.signatures(f), rows))
+    yield OutputFile(_DECLARATIONS, "".join(found) or "[]\n")
 
 
 def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> str:

@@ -35,7 +35,8 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
         operators: dict[str, list[str]] = {}
         for name, declarations in groups:
             operators.setdefault(name, []).extend(declarations)
-        includes = [f"#include <ATen/{ops_header(name, key)}>" for name in sorted(operators)]
+        names = set(kernels.of_served("declared for", key, lambda served: served.first.root_name))
+        includes = [f"#include <ATen/{ops_header(name, key)}>" for name in sorted(names)]
         yield _inline_header(key, includes, [], options, templates)
         for name, declarations in operators.items():
             yield _operator_header(key, name, declarations, templates)
@@ -83,4 +84,5 @@ namespace {namespace} {{
 def _operator_header(key: DispatchKey, name: str, declarations: list[str], templates: TemplateSet) -> OutputFile:
     """The header for the forms and overloads of one operator."""
     env = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": "\n".join(declarations)}
-    return OutputFile(ops_header(name, key), templates.render("DispatchKeyFunction.h", env), group="ops_")
+    text = templates.render("DispatchKeyFunction.h", env)
+    return OutputFile(ops_header(name, key), text, group="ops_", operator=name)

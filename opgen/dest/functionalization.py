@@ -11,7 +11,8 @@ does not take them for operators that functionalization forgot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final, TypeAlias
 
 from opgen.dest.functionalization_kernels import (
@@ -36,6 +37,11 @@ Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGro
 
 _TEMPLATE: Final = "RegisterFunctionalization.cpp"
 _SHARDS: Final = 4
+_LISTS: Final = ("ops_headers", "func_definitions", "func_registrations")
+"""The lists of the template that operators add to."""
+
+_Part: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""An operator's root name, and what it adds to each list."""
 
 _REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.source_Tensor"})
 """Functional forms and views whose groups have kernels written by hand in torch."""
@@ -48,35 +54,39 @@ def emit_functionalization(program: Program, options: Options, templates: Templa
         templates,
         _TEMPLATE,
         {},
-        _items(program),
-        key=lambda item: item.root_name,
-        item_env=lambda item: _render_item(program, item),
+        _parts(program),
+        key=lambda part: part[0],
+        item_env=lambda part: dict(zip(_LISTS, part[1:], strict=True)),
         shards=_SHARDS,
-        sharded_keys=("ops_headers", "func_definitions", "func_registrations"),
+        sharded_keys=_LISTS,
     )
 
 
-def _items(program: Program) -> Iterator[Item]:
+def _parts(program: Program) -> Iterator[_Part]:
     """Groups, then views, then the functions that are in neither."""
     groups, view_groups = program.groups, program.view_groups
-    yield from groups
-    yield from view_groups
     grouped = {function for group in groups for function in group.functions()}
     grouped.update(function for group in view_groups for function in group.functions())
-    yield from (function for function in program.functions if function not in grouped)
+
+    def render_alone(function: NativeFunction) -> _Part | None:
+        return None if function in grouped else _render_item(program, function)
+
+    yield from program.of_groups("groups without writes", partial(_render_item, program))
+    yield from program.of_views("views without writes", partial(_render_item, program))
+    yield from filter(None, program.of_functions("others without writes", render_alone))
 
 
-def _render_item(program: Program, item: Item) -> Mapping[str, Sequence[str]]:
-    """What an operator adds to its shard."""
-    headers = render_includes(_included(item), ("_native", "_ops"))
+def _render_item(program: Program, item: Item) -> _Part:
+    """What an operator adds to its shard, behind the name that says which one it is."""
+    name, headers = item.root_name, tuple(render_includes(_included(item), ("_native", "_ops")))
     # Functionalization covers all operators or is of no use: a build that leaves some out has none of it.
     if isinstance(item, NativeFunction) or not program.selector.include_all_operators:
-        return {"ops_headers": headers}
+        return name, headers, (), ()
     if isinstance(item, NativeFunctionsGroup):
         definitions, registrations = _render_group(program, item)
     else:
         definitions, registrations = _render_view_group(program, item)
-    return {"ops_headers": headers, "func_definitions": definitions, "func_registrations": registrations}
+    return name, headers, tuple(definitions), tuple(registrations)
 
 
 def _included(item: Item) -> Iterable[NativeFunction]:

@@ -49,12 +49,15 @@ class _Operator:
 def emit_function_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Functions.h`, `RedispatchFunctions.h` and the `ops/….h`."""
     operators = [_operator(program, function, options) for function in program.functions]
+    by_name = {id(operator.function): operator for operator in operators}
     if options.per_operator_headers:
         yield from _emit_per_operator(program, options, templates, operators)
     else:
         yield _render_functions(program, templates, ["#include <ATen/Operators.h>"], _definitions(operators))
-    redispatching = [text for operator in operators for text in _redispatch_definitions(operator)]
-    env = {"function_redispatch_definitions": redispatching}
+    redispatching = program.of_functions(
+        "functions that redispatch", lambda function: tuple(_redispatch_definitions(by_name[id(function)]))
+    )
+    env = {"function_redispatch_definitions": [text for texts in redispatching for text in texts]}
     yield OutputFile("RedispatchFunctions.h", templates.render("RedispatchFunctions.h", env))
 
 
@@ -89,8 +92,9 @@ def _emit_per_operator(
             "operator_includes": ops_include(root_name, "_ops"),
             "function_definitions": _definitions(declared),
         }
-        yield OutputFile(f"ops/{root_name}.h", templates.render("Function.h", env), group="ops_")
-    yield _render_functions(program, templates, [ops_include(name) for name in sorted(headers)], [])
+        yield OutputFile(f"ops/{root_name}.h", templates.render("Function.h", env), group="ops_", operator=root_name)
+    names = set(program.of_functions("root names of headers", lambda function: function.root_name))
+    yield _render_functions(program, templates, [ops_include(name) for name in sorted(names)], [])
 
 
 def _render_functions(
@@ -99,7 +103,7 @@ def _render_functions(
     env = {
         "Functions_includes": includes,
         "Functions_declarations": declarations,
-        "has_function": Presence.of(f for f in program.functions if Variant.function in f.variants),
+        "has_function": Presence.among(program, Variant.function),
     }
     return OutputFile("Functions.h", templates.render("Functions.h", env))
 

@@ -32,8 +32,8 @@ def emit_meta_headers(program: Program, options: Options, templates: TemplateSet
     if options.per_operator_headers:
         yield from _emit_per_operator(program, templates)
         # All operators, whether they have such a header or not, as torch's build has always been given.
-        root_names = sorted({g.root_name for g in program.grouped})
-        includes = [ops_include(root_name, "_meta") for root_name in root_names]
+        root_names = set(program.of_grouped("root names of meta functions", lambda group: group.root_name))
+        includes = [ops_include(root_name, "_meta") for root_name in sorted(root_names)]
     else:
         declarations = [render_meta_class(program, group) for group in program.structured_groups]
     env = {"NativeMetaFunctions_includes": includes, "NativeMetaFunctions_declarations": declarations}
@@ -44,7 +44,7 @@ def _emit_per_operator(program: Program, templates: TemplateSet) -> Iterator[Out
     for root_name, groups in by_root_name(program.structured_groups).items():
         declared = [render_meta_class(program, group) for group in groups]
         text = templates.render("NativeMetaFunction.h", {"meta_function_declarations": declared})
-        yield OutputFile(f"ops/{root_name}_meta.h", text, group="ops_")
+        yield OutputFile(f"ops/{root_name}_meta.h", text, group="ops_", operator=root_name)
 
 
 def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:

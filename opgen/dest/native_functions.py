@@ -39,10 +39,10 @@ def emit_native_headers(program: Program, options: Options, templates: TemplateS
     """Yields `NativeFunctions.h` and the `ops/…_native.h`."""
     kernels = _Kernels(program.backend_indices.values())
     if options.per_operator_headers:
-        operators = by_root_name(program.grouped)
-        for root_name, groups in operators.items():
+        for root_name, groups in by_root_name(program.grouped).items():
             yield _emit_operator(program, kernels, templates, root_name, groups)
-        includes = [ops_include(root_name, "_native") for root_name in sorted(operators)]
+        root_names = set(program.of_grouped("root names of kernels", lambda group: group.root_name))
+        includes = [ops_include(root_name, "_native") for root_name in sorted(root_names)]
         declarations: list[str] = []
     else:
         includes = ["#include <ATen/NativeMetaFunctions.h>"]
@@ -59,7 +59,8 @@ def _emit_operator(
         "extra_includes": ops_include(root_name, "_meta") if has_meta else "",
         "native_function_declarations": _render_namespaces(program, kernels, groups),
     }
-    return OutputFile(f"ops/{root_name}_native.h", templates.render("NativeFunction.h", env), group="ops_")
+    text = templates.render("NativeFunction.h", env)
+    return OutputFile(f"ops/{root_name}_native.h", text, group="ops_", operator=root_name)
 
 
 def _render_namespaces(program: Program, kernels: _Kernels, groups: Iterable[_Group]) -> list[str]:

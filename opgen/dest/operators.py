@@ -45,19 +45,16 @@ def emit_operator_sources(program: Program, options: Options, templates: Templat
     """Yields `Operators_0.cpp` to `Operators_4.cpp` and `OperatorsEverything.cpp`."""
     backends = static_backends(program, options)
 
-    def item_env(function: NativeFunction) -> dict[str, list[str]]:
-        return {
-            "operator_headers": [ops_include(function.root_name)],
-            "definitions": [_definition(program, function, backends, options)],
-        }
+    def render(function: NativeFunction) -> tuple[str, str]:
+        return function.root_name, _definition(program, function, backends, options)
 
     yield from emit_sharded(
         templates,
         "Operators.cpp",
         {"static_dispatch_extra_headers": static_includes(backends)},
-        program.functions,
-        key=lambda function: function.root_name,
-        item_env=item_env,
+        program.of_functions("definitions of operators", render),
+        key=lambda part: part[0],
+        item_env=lambda part: {"operator_headers": [ops_include(part[0])], "definitions": [part[1]]},
         shards=_SHARDS,
         sharded_keys=("operator_headers", "definitions"),
     )
@@ -68,11 +65,17 @@ def _emit_per_operator(program: Program, options: Options, templates: TemplateSe
     operators = by_root_name(program.functions)
     for root_name, functions in operators.items():
         env = {"declarations": list(_declarations(program, functions, options))}
-        yield OutputFile(f"ops/{root_name}_ops.h", templates.render("Operator.h", env), group="ops_")
-    methods = (f.root_name for f in program.functions if Variant.method in f.variants)
+        text = templates.render("Operator.h", env)
+        yield OutputFile(f"ops/{root_name}_ops.h", text, group="ops_", operator=root_name)
+    names = set(program.of_functions("root names", lambda function: function.root_name))
+    methods = program.of_functions("root names of methods", _root_name_of_method)
     # In the order of the lines: `add_ops` comes before `add_relu_ops` in one, after it in the other.
     yield _render_list(templates, "MethodOperators", sorted({ops_include(name, "_ops") for name in methods}), ())
-    yield _render_list(templates, "Operators", [ops_include(name, "_ops") for name in sorted(operators)], ())
+    yield _render_list(templates, "Operators", [ops_include(name, "_ops") for name in sorted(names)], ())
+
+
+def _root_name_of_method(function: NativeFunction) -> str:
+    return function.root_name if Variant.method in function.variants else ""
 
 
 def _render_list(templates: TemplateSet, name: str, includes: Iterable[str], declarations: Iterable[str]) -> OutputFile:

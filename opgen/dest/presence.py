@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from opgen.model import NativeFunction
+from opgen.model import NativeFunction, Variant
+from opgen.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,15 @@ class Presence(Mapping[str, bool]):
     def of(functions: Iterable[NativeFunction]) -> Presence:
         """The presence of these operators."""
         return Presence(frozenset(function.func.name.unambiguous_name() for function in functions))
+
+    @staticmethod
+    def among(program: Program, variant: Variant) -> Presence:
+        """The presence of the operators of a program that have the variant."""
+
+        def name(function: NativeFunction) -> str:
+            return function.func.name.unambiguous_name() if variant in function.variants else ""
+
+        return Presence(frozenset(program.of_functions(f"present as a {variant.name}", name)))
 
     def __getitem__(self, name: str) -> bool:
         return name in self.names

@@ -21,7 +21,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.dispatch_key_files import dependency_group
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.origin import definition_place
-from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
+from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, kernel_includes
 from opgen.dest.register_structured import wrap_structured
 from opgen.dest.register_unstructured import wrap_kernel, wrap_meta_inplace
 from opgen.dest.served_forms import KernelMap, Served, Service
@@ -39,26 +39,26 @@ _CPU_SHARDS: Final = 4
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields the registrations of each dispatch key."""
     calls, kernels = KernelCalls(program), KernelMap(program)
+
+    def render(served: Served) -> tuple[str, bool, str]:
+        text = templates.render(_DEFINITIONS_TEMPLATE, definitions_env(served, calls, options))
+        return served.first.root_name, served.has_kernel, text
+
     for key in options.dispatch_keys:
-        yield from emit_registrations(key, tuple(kernels.served_by(key)), calls, options, templates)
+        yield from _emit_key(key, kernels.of_served("registrations", key, render), options, templates)
 
 
-def emit_registrations(
-    key: DispatchKey, served: tuple[Served, ...], calls: KernelCalls, options: Options, templates: TemplateSet
+def _emit_key(
+    key: DispatchKey, parts: list[tuple[str, bool, str]], options: Options, templates: TemplateSet
 ) -> Iterator[OutputFile]:
-    """Yields the registrations of what one dispatch key has for each group of operators."""
-
-    def render(each: Served) -> Mapping[str, list[str]]:
-        env = definitions_env(each, calls, options)
-        return {"dispatch_definitions": [templates.render(_DEFINITIONS_TEMPLATE, env)]}
-
+    """Yields the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,
-        _file_env(key, served, options),
-        served,
-        key=lambda each: each.first.root_name,
-        item_env=render,
+        _file_env(key, parts, options),
+        parts,
+        key=lambda part: part[0],
+        item_env=lambda part: {"dispatch_definitions": [part[2]]},
         shards=_CPU_SHARDS if key is DispatchKey.CPU else 1,
         sharded_keys={"dispatch_definitions"},
         path=f"Register{key}.cpp",
@@ -66,16 +66,16 @@ def emit_registrations(
     )
 
 
-def _file_env(key: DispatchKey, served: tuple[Served, ...], options: Options) -> Mapping[str, object]:
+def _file_env(key: DispatchKey, parts: list[tuple[str, bool, str]], options: Options) -> Mapping[str, object]:
     """What all shards of a key begin with."""
     # Where there is nothing to register, no backend need have functions that allocate.
-    needs_none = not served and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
+    needs_none = not parts and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
     helpers_for = DispatchKey.Undefined if needs_none else key
     return {
         "extra_cuda_headers": device_includes(key, options),
         "external_backend_headers": "",
         "dispatch_headers": helper_includes(helpers_for, options),
-        "ops_headers": operator_includes(key, served, options),
+        "ops_headers": kernel_includes(key, {name for name, has_kernel, _ in parts if has_kernel}, options),
         "dispatch_helpers": helper_functions(helpers_for),
         "dispatch_definitions": [],
     }

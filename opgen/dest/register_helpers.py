@@ -161,6 +161,11 @@ def _for_rocm(include: str) -> str:
 
 def operator_includes(key: DispatchKey, served: Iterable[Served], options: Options) -> list[str]:
     """The headers that declare the kernels of `key`, and the functions that are made of them."""
+    return kernel_includes(key, {each.first.root_name for each in served if each.has_kernel}, options)
+
+
+def kernel_includes(key: DispatchKey, root_names: Iterable[str], options: Options) -> list[str]:
+    """The headers that declare the kernels of these operators, and the functions that are made of them."""
     has_functions = key in functions_keys(options)
     # A default kernel of this key calls the operator's out form.
     calls_operators = key is DispatchKey.CompositeExplicitAutogradNonFunctional
@@ -171,7 +176,7 @@ def operator_includes(key: DispatchKey, served: Iterable[Served], options: Optio
             *([f"#include <ATen/{key}Functions.h>"] if has_functions else []),
         ]
     includes: set[str] = set()
-    for name in {each.first.root_name for each in served if each.has_kernel}:
+    for name in root_names:
         includes.add(ops_include(name, "_native"))
         if calls_operators:
             includes.add(ops_include(name))

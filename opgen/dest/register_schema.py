@@ -12,7 +12,7 @@ libraries get a block each.  Whether there are kernels is other files' business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from opgen.dest.cpp_text import string_literal
 from opgen.model import FRAGMENT_NAMESPACES, NativeFunction
@@ -23,34 +23,43 @@ from opgen.program import Options, Program
 _TEMPLATE: Final = "RegisterSchema.cpp"
 _TORCH_NAMESPACE: Final = "aten"
 
+_Definition: TypeAlias = tuple[str, tuple[str, ...]]
+"""An operator's schema, as a string of C++, and its tags."""
+
 
 def emit_register_schema(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterSchema.cpp`."""
-    libraries: dict[str, list[NativeFunction]] = {_TORCH_NAMESPACE: []}
-    for function in () if options.skip_dispatcher_op_registration else program.functions:
-        selected = libraries.setdefault(function.namespace, [])
-        if options.force_schema_registration or program.selector.is_native_function_selected(function):
-            selected.append(function)
+
+    def definition(function: NativeFunction) -> tuple[str, str, tuple[str, ...]]:
+        is_wanted = options.force_schema_registration or program.selector.is_native_function_selected(function)
+        schema = string_literal(program.signatures(function).schema) if is_wanted else ""
+        return function.namespace, schema, tuple(sorted(function.tags))
+
+    libraries: dict[str, list[_Definition]] = {_TORCH_NAMESPACE: []}
+    definitions = () if options.skip_dispatcher_op_registration else program.of_functions("schemas", definition)
+    for namespace, schema, tags in definitions:
+        selected = libraries.setdefault(namespace, [])
+        if schema:
+            selected.append((schema, tags))
     env = {
-        "aten_schema_registrations": render_definitions(program, libraries.pop(_TORCH_NAMESPACE)),
+        "aten_schema_registrations": _render_definitions(libraries.pop(_TORCH_NAMESPACE)),
         "schema_registrations": [
-            _render_library(name, render_definitions(program, functions)) for name, functions in libraries.items()
+            _render_library(name, _render_definitions(found)) for name, found in libraries.items()
         ],
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
 
-def render_definitions(program: Program, functions: Iterable[NativeFunction]) -> list[str]:
-    """The statements that define `functions` in a library `m`; a set of tags is declared before its first use."""
+def _render_definitions(definitions: Iterable[_Definition]) -> list[str]:
+    """The statements that define operators in a library `m`; a set of tags is declared before its first use."""
     names: dict[tuple[str, ...], str] = {(): "{}"}
     lines: list[str] = []
-    for function in functions:
-        tags = tuple(sorted(function.tags))
+    for schema, tags in definitions:
         if tags not in names:
             names[tags] = f"tags_{len(names) - 1}"
             values = ", ".join([f"at::Tag::{tag}" for tag in tags])
             lines.append(f"const std::vector<at::Tag> {names[tags]} = {{{values}}};")
-        lines.append(f"m.def({string_literal(program.signatures(function).schema)}, {names[tags]});")
+        lines.append(f"m.def({schema}, {names[tags]});")
     return lines
 
 

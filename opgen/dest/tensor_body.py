@@ -23,11 +23,18 @@ from opgen.program import Options, Program
 
 def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/TensorBody.h`."""
-    methods = _methods(program)
+
+    def render(function: NativeFunction) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        if Variant.method not in function.variants:
+            return None
+        declarations = tuple(_method_declarations(program, function))
+        return declarations, tuple(_method_definitions(program, function, options))
+
+    methods = program.of_functions("methods", render)
     env = {
-        "tensor_method_declarations": [text for f in methods for text in _method_declarations(program, f)],
-        "tensor_method_definitions": [text for f in methods for text in _method_definitions(program, f, options)],
-        "has_method": Presence.of(methods),
+        "tensor_method_declarations": [text for found in methods if found for text in found[0]],
+        "tensor_method_definitions": [text for found in methods if found for text in found[1]],
+        "has_method": Presence.among(program, Variant.method),
     }
     yield OutputFile("core/TensorBody.h", templates.render("TensorBody.h", env), group="core_")
 
@@ -35,12 +42,8 @@ def emit_tensor_headers(program: Program, options: Options, templates: TemplateS
 def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/TensorMethods.cpp`, which has next to nothing to do with operators."""
     del options
-    env = {"has_method": Presence.of(_methods(program))}
+    env = {"has_method": Presence.among(program, Variant.method)}
     yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp", env), group="core_")
-
-
-def _methods(program: Program) -> list[NativeFunction]:
-    return [function for function in program.functions if Variant.method in function.variants]
 
 
 def _method_declarations(program: Program, function: NativeFunction) -> Iterator[str]:

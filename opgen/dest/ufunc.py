@@ -136,13 +136,15 @@ def _emit_cpu(program: Program, parts: UfuncParts, templates: TemplateSet) -> It
     impl = parts.impl(program, DispatchKey.CPU, stub, "device_type(), *this")
     env = parts.declarations(program, DispatchKey.CPU)
     env["native_definitions"] = f"{parts.stub_declaration()}DEFINE_DISPATCH({stub});\n\n{impl}"
-    yield OutputFile(f"UfuncCPU_{parts.name}.cpp", templates.render("UfuncCPU.cpp", env))
+    operator = parts.group.root_name
+    yield OutputFile(f"UfuncCPU_{parts.name}.cpp", templates.render("UfuncCPU.cpp", env), operator=operator)
     loop = f"{parts.loop_head()} {{\n{render_cpu_switch(parts)}}}\n"
     env["native_definitions"] = (
         f"namespace {{\n\n{loop}\n}} // anonymous namespace\n\n"
         f"{parts.stub_declaration()}REGISTER_DISPATCH({stub}, &{parts.name}_kernel)\n"
     )
-    yield OutputFile(f"UfuncCPUKernel_{parts.name}.cpp", templates.render("UfuncCPUKernel.cpp", env), group="cpu_vec_")
+    text = templates.render("UfuncCPUKernel.cpp", env)
+    yield OutputFile(f"UfuncCPUKernel_{parts.name}.cpp", text, group="cpu_vec_", operator=operator)
 
 
 def render_cpu_switch(parts: UfuncParts) -> str:
@@ -191,7 +193,8 @@ def _emit_cuda(program: Program, parts: UfuncParts, templates: TemplateSet, *, r
         f"REGISTER_DISPATCH({parts.name}_stub, &{parts.name}_kernel)\n\n"
         f"{parts.impl(program, DispatchKey.CUDA, f'{parts.name}_kernel', '*this')}"
     )
-    return OutputFile(f"UfuncCUDA_{parts.name}.cu", templates.render("UfuncCUDA.cu", env), group="cuda_")
+    text = templates.render("UfuncCUDA.cu", env)
+    return OutputFile(f"UfuncCUDA_{parts.name}.cu", text, group="cuda_", operator=parts.group.root_name)
 
 
 def render_cuda_kernel(parts: UfuncParts) -> tuple[str, str]:

@@ -11,6 +11,7 @@ form that it was derived from writes to; an out form copies the results of the f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final, TypeAlias
 
 from opgen.api.functionalization import is_multi_output
@@ -33,32 +34,40 @@ Signature: TypeAlias = NativeSignature | DispatcherSignature
 
 _TEMPLATE: Final = "CompositeViewCopyKernels.cpp"
 
+_Texts: TypeAlias = tuple[str, ...]
+
 
 def emit_view_copy_kernels(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `CompositeViewCopyKernels.cpp`."""
     del options
-    headers = render_includes(_included(program), ("_ops", "_native"))
+    copies = program.of_views("copies of views", partial(_view_part, program))
+    others = program.of_groups("derived forms", partial(_group_part, program))
+    headers = [header for found, *_ in (*copies, *others) for header in found]
     env = {
         "ops_headers": headers,
         "unique_ops_headers": unique(headers),
-        "CompositeViewCopyKernel_Definitions": [
-            text for group in program.view_groups for text in render_view_copy(program, group)
-        ],
-        "GeneratedCompositeFunctional_Definitions": [
-            text for group in program.groups for text in render_functional(program, group)
-        ],
-        "GeneratedCompositeOut_Definitions": [text for group in program.groups for text in render_out(program, group)],
+        "CompositeViewCopyKernel_Definitions": [text for _, texts in copies for text in texts],
+        "GeneratedCompositeFunctional_Definitions": [text for _, texts, _ in others for text in texts],
+        "GeneratedCompositeOut_Definitions": [text for _, _, texts in others for text in texts],
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
 
-def _included(program: Program) -> Iterator[NativeFunction]:
-    """Functions that the kernels call, or that are in a header with such."""
-    for view_group in program.view_groups:
-        yield from view_and_copy(view_group)
-    for group in program.groups:
-        written = (group.functional, group.inplace, group.mutable)
-        yield from (function for function in written if function is not None and not _is_derived(function))
+def _view_part(program: Program, group: NativeFunctionsViewGroup) -> tuple[_Texts, _Texts]:
+    """The includes and the kernels for a view."""
+    return _includes(view_and_copy(group)), tuple(render_view_copy(program, group))
+
+
+def _group_part(program: Program, group: NativeFunctionsGroup) -> tuple[_Texts, _Texts, _Texts]:
+    """The includes, the functional form's kernel and the out form's for a group."""
+    forms = (group.functional, group.inplace, group.mutable)
+    written = [function for function in forms if function is not None and not _is_derived(function)]
+    return _includes(written), tuple(render_functional(program, group)), tuple(render_out(program, group))
+
+
+def _includes(functions: Iterable[NativeFunction]) -> _Texts:
+    """The headers of functions that kernels call, or that are in a header with such."""
+    return tuple(render_includes(functions, ("_ops", "_native")))
 
 
 def _is_derived(function: NativeFunction) -> bool:

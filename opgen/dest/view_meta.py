@@ -31,17 +31,23 @@ _INVERSES: Final = "FunctionalInverses.h"
 def emit_view_meta_classes(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `ViewMetaClasses.h` and `ViewMetaClasses.cpp`."""
     del options
-    groups = [group for group in program.view_groups if not group.composite]
     # Without all operators there is no functionalization, hence no class that it would use.
-    used = groups if program.selector.include_all_operators else []
-    declarations = [text for group in used for text in render_declarations(program, group)]
+    has_classes = program.selector.include_all_operators
+
+    def render(group: NativeFunctionsViewGroup) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        headers = tuple(render_includes(view_and_copy(group), ("_native", "_ops")))
+        if group.composite or not has_classes:
+            return headers, (), ()
+        return headers, tuple(render_declarations(program, group)), tuple(render_implementations(program, group))
+
+    parts = program.of_views("classes of views", render)
+    declarations = [text for _, texts, _ in parts for text in texts]
     yield OutputFile(_HEADER, templates.render(_HEADER, {"view_meta_declarations": declarations}))
-    functions = [function for group in program.view_groups for function in view_and_copy(group)]
-    headers = render_includes(functions, ("_native", "_ops"))
+    headers = [header for found, _, _ in parts for header in found]
     env = {
         "op_headers": headers,
         "unique_op_headers": unique(headers),
-        "view_meta_implementations": [text for group in used for text in render_implementations(program, group)],
+        "view_meta_implementations": [text for _, _, texts in parts for text in texts],
     }
     yield OutputFile(_SOURCE, templates.render(_SOURCE, env))
 
@@ -49,8 +55,10 @@ def emit_view_meta_classes(program: Program, options: Options, templates: Templa
 def emit_functional_inverses(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `FunctionalInverses.h`."""
     del options
-    groups = [group for group in program.view_groups if not group.composite]
-    declarations = [f"{program.view_signatures(group).inverse.decl()};" for group in groups]
+    declarations = program.of_views(
+        "inverses of views",
+        lambda group: "" if group.composite else f"{program.view_signatures(group).inverse.decl()};",
+    )
     yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": declarations}))
 
 

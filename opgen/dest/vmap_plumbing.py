@@ -15,6 +15,7 @@ with both, and makes batches of the results.  The rules themselves are written b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from opgen.model import (
@@ -48,7 +49,7 @@ _RETURNING_NUMBERS: Final = frozenset(
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `VmapGeneratedPlumbing.h`."""
-    functions = [text for function in program.functions if (text := render_plumbing(program, function))]
+    functions = filter(None, program.of_functions("plumbing", partial(render_plumbing, program)))
     yield OutputFile("VmapGeneratedPlumbing.h", "".join([_HEAD, *functions, _TAIL]))
 
 

@@ -21,6 +21,7 @@ from opgen.model import (
 )
 
 Forms = dict[SchemaKind, NativeFunction]
+ViewForms = dict[ViewSchemaKind | SchemaKind, NativeFunction]
 
 
 def signature_key(namespace: str, func: FunctionSchema) -> Hashable:
@@ -49,20 +50,25 @@ def group_functions(forms: Iterable[Forms]) -> Iterator[NativeFunction | NativeF
 
 def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
     """Views with their `_copy` and in-place forms, and all other functions as they are."""
-    found: dict[Hashable, dict[ViewSchemaKind | SchemaKind, NativeFunction]] = {}
+    for kinds in view_forms(functions):
+        yield from group_view(kinds)
+
+
+def view_forms(functions: Iterable[NativeFunction]) -> Iterable[ViewForms]:
+    """The functions that a view may be a group with, by kind; of two that share one, the first stays."""
+    found: dict[Hashable, ViewForms] = {}
     for function in functions:
         key = (function.namespace, function.func.view_signature_text())
         kind: ViewSchemaKind | SchemaKind = function.view_schema_kind
         if kind is ViewSchemaKind.non_aliasing:
             kind = function.func.kind()
         found.setdefault(key, {}).setdefault(kind, function)
-    for kinds in found.values():
-        yield from _group_view(kinds)
+    return found.values()
 
 
-def _group_view(
-    kinds: dict[ViewSchemaKind | SchemaKind, NativeFunction],
-) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
+def group_view(forms: ViewForms) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
+    """A view's forms as one group, and what isn't among them as it is."""
+    kinds = dict(forms)
     view = kinds.pop(ViewSchemaKind.aliasing, None)
     if view is not None:
         inplace = kinds.pop(ViewSchemaKind.aliasing_inplace, None)

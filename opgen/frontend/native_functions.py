@@ -8,15 +8,16 @@ them, and a program is only made if there are none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
 from opgen.frontend.entries import Entry, operator_of, read_entry
 from opgen.frontend.functionalization_rules import check_functionalization
-from opgen.frontend.groups import group_forms, group_functions, group_views
+from opgen.frontend.groups import group_forms, group_functions, group_view, view_forms
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
@@ -34,6 +35,9 @@ from opgen.model import (
 )
 from opgen.program import Program
 from opgen.schema_reader import SchemaReader
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +110,10 @@ def load_program(
     selector = select(selected_names, selection_path, log, known)
     if definitions is None or selector is None or log.has_errors:
         return None
-    grouped = tuple(group_functions(group_forms(definitions.functions).values()))
-    view_grouped = tuple(group_views(definitions.functions))
+    grouped, grouped_places = _placed(
+        group_forms(definitions.functions).values(), lambda kinds: group_functions([kinds])
+    )
+    view_grouped, view_places = _placed(view_forms(definitions.functions), group_view)
     breaches = list(check_functionalization(grouped, view_grouped))
     if breaches:
         log.extend(breaches)
@@ -119,7 +125,17 @@ def load_program(
         backend_indices=definitions.backend_indices,
         selector=selector,
         tags=FrozenMap((tag.name, tag.description) for tag in definitions.tags.values()),
+        grouped_places=grouped_places,
+        view_places=view_places,
     )
+
+
+def _placed(
+    forms: Iterable[dict[K, NativeFunction]], group: Callable[[dict[K, NativeFunction]], Iterable[T]]
+) -> tuple[tuple[T, ...], tuple[str, ...]]:
+    """The groups, and for each the name of the first function that has its signature, which is its place."""
+    found = [(item, kinds) for kinds in forms for item in group(kinds)]
+    return tuple(item for item, _ in found), tuple(str(next(iter(kinds.values())).func.name) for _, kinds in found)
 
 
 def _read_entries(

@@ -31,6 +31,8 @@ class OutputFile:
     """Name of the folder it goes to: `install`, `aoti`, `headeronly`."""
     group: str | None = ""
     """The dependency list that names it, as the prefix of that list's name; None for no list."""
+    operator: str = ""
+    """The name that all operators share that the file is about; empty if it is about others too."""
 
 
 def shard(name: str, count: int) -> int:

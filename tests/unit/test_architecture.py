@@ -20,6 +20,7 @@ LONGEST_FUNCTION: Final = 60
 # Each module's room is the longest of these names that it begins with. Whatever isn't listed is a shell.
 ROOMS: Final = MappingProxyType(
     {
+        "opgen.fast_init": "values",
         "opgen.diagnostics": "diagnostics",
         "opgen.frozen_map": "model",
         "opgen.dispatch_keys": "model",
@@ -29,6 +30,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.model": "model",
         "opgen.selective_build": "selective_build",
         "opgen.api": "api",
+        "opgen.parts": "program",
         "opgen.program": "program",
         "opgen.autograd_program": "program",
         "opgen.python_program": "program",
@@ -42,16 +44,17 @@ ROOMS: Final = MappingProxyType(
 SHELL: Final = "shell"
 MAY_IMPORT: Final = MappingProxyType(
     {
-        "diagnostics": frozenset[str](),
-        "model": frozenset({"diagnostics"}),
-        "selective_build": frozenset({"diagnostics", "model"}),
-        "api": frozenset({"model"}),
-        "program": frozenset({"model", "api", "selective_build"}),
-        "frontend": frozenset({"diagnostics", "model", "api", "selective_build", "program"}),
-        "output": frozenset({"diagnostics"}),
-        "dest": frozenset({"model", "api", "program", "output"}),
-        "extension": frozenset({"diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
-        "backend": frozenset({"diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "values": frozenset[str](),
+        "diagnostics": frozenset({"values"}),
+        "model": frozenset({"values", "diagnostics"}),
+        "selective_build": frozenset({"values", "diagnostics", "model"}),
+        "api": frozenset({"values", "model"}),
+        "program": frozenset({"values", "model", "api", "selective_build"}),
+        "frontend": frozenset({"values", "diagnostics", "model", "api", "selective_build", "program"}),
+        "output": frozenset({"values", "diagnostics"}),
+        "dest": frozenset({"values", "model", "api", "program", "output"}),
+        "extension": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "backend": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )
