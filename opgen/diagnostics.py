@@ -18,6 +18,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from opgen.fast_init import fast_init
+
 TAB_WIDTH = 4
 MAX_LINE = 110
 """Most characters of a source line that are shown; of a longer one, those around the caret."""
@@ -69,6 +71,7 @@ class Source:
         return Span(self, start, end)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a source, as half-open character offsets; line and column only when asked."""

@@ -31,6 +31,7 @@ from opgen.dispatch_keys import (
     is_ufunc_dispatch_key,
     is_xpu_dispatch_key,
 )
+from opgen.fast_init import fast_init
 from opgen.schema import (
     Annotation,
     Argument,
@@ -221,6 +222,7 @@ class Precompute:
         return tuple(a for replacing in self.replace.values() for a in replacing) + self.add
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
     """One operator overload: an entry of `native_functions.yaml`, or one derived from an entry."""
@@ -386,6 +388,7 @@ class NativeFunctionsViewGroup:
         return self.view.has_composite_implicit_autograd_kernel
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class BackendMetadata:
     """The kernel of one operator under one dispatch key."""

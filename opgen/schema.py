@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from opgen.diagnostics import expected
+from opgen.fast_init import fast_init
 from opgen.schema_lexer import Cursor, SchemaError
 
 __all__ = [
@@ -438,6 +439,7 @@ def _read_alias_set(cursor: Cursor) -> tuple[str, ...]:
     return tuple(names)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a schema."""
@@ -516,6 +518,7 @@ def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
     return awaited
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Return:
     """One return of a schema."""
@@ -572,6 +575,7 @@ def _read_returns(cursor: Cursor) -> tuple[tuple[Return, ...], bool]:
     return tuple(returns), True
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class SelfArgument:
     """The argument that is `self` when the operator is called as a method."""
@@ -617,6 +621,7 @@ def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
     return None
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a schema, sorted into the places that calling conventions tell apart."""
@@ -841,6 +846,7 @@ def _check_argument(
 # --------------------------------------------------------------------------- names
 
 
+@fast_init
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseOperatorName:
     """An operator's name without its overload, taken apart."""
@@ -891,6 +897,7 @@ class BaseOperatorName:
         return hash(self._text)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorName:
     """An operator's name with its overload: `add.out`."""
@@ -976,6 +983,7 @@ class SchemaKind(Enum):
     """An out form that also takes buffers to work in (`_scratch_…`)."""
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class FunctionSchema:
     """A whole schema: `name.overload(arguments) -> returns`."""

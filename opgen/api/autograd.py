@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 
 from opgen.api import cpp
 from opgen.api.types import Binding, NamedCType
+from opgen.fast_init import fast_init
 from opgen.model import FunctionSchema, NativeFunction, Type
 
 DEFAULT_KEY: Final = "Default"
@@ -125,6 +126,7 @@ class NativeFunctionWithDifferentiabilityInfo:
     """The forward formulas by dispatch key, rewritten for this form."""
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class DifferentiableInput:
     """An argument that may require a gradient."""
@@ -133,6 +135,7 @@ class DifferentiableInput:
     type: Type
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class DifferentiableOutput:
     """A result that may have a gradient."""

@@ -64,6 +64,7 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
+from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     Arguments,
@@ -445,6 +446,7 @@ def arguments(
 # ----------------------------------------------------------------------------------- signatures
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class CppSignature:
     """The signature of one public C++ function."""

@@ -27,6 +27,7 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
+from opgen.fast_init import fast_init
 from opgen.model import Argument, FunctionSchema, NativeFunction, Return, Type
 
 
@@ -83,6 +84,7 @@ def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -
     return cpp.returns_type(rs, policy=policy)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class DispatcherSignature:
     """The signature of an operator as the dispatcher sees it."""

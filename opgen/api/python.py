@@ -22,6 +22,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
+from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     BaseTy,
@@ -146,6 +147,7 @@ def parser_default(default: str, t: Type) -> str:
 # ----------------------------------------------------------------------------- arguments
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class PythonArgument:
     """One parameter of a Python function."""
@@ -198,6 +200,7 @@ class Deprecation:
     """The arguments of the C++ function, out arguments first: names of the old schema, or literals."""
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class PythonSignature:
     """The signature of one overload of a Python function or method."""

@@ -24,6 +24,7 @@ from opgen.api.cpp import CppSignature
 from opgen.api.python import TENSOR, PythonArgument, PythonSignature, has_tensor_options
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding, CType, TupleCType, UnsupportedTypeError
+from opgen.fast_init import fast_init
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 
 # ------------------------------------------------------------------- out of the parser's result
@@ -98,6 +99,7 @@ def arg_parser_output_expr(index: int, argument: PythonArgument) -> str:
 # ------------------------------------------------------------------------------------- the call
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class LambdaArgument:
     """A parameter of the lambda."""

@@ -23,6 +23,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     BaseTy,
@@ -244,6 +245,7 @@ class TupleCType(CType):
         return TupleCType(tuple(elem.remove_const_ref() for elem in self.elems))
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class NamedCType:
     """A C++ type and what a value of it stands for."""
@@ -266,6 +268,7 @@ class NamedCType:
         return NamedCType(name, self.type)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Binding:
     """A parameter of a C++ function."""

@@ -33,6 +33,7 @@ from opgen.api.types import (
     doubleT,
     stringT,
 )
+from opgen.fast_init import fast_init
 
 _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
     {
@@ -54,6 +55,7 @@ _TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR))
 _OPTIONAL_TENSOR_LIST: Final = ListCType(OPTIONAL_TENSOR)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Member:
     """A member of a node's class, and the statements that handle it."""

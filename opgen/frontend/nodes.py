@@ -35,6 +35,7 @@ from yaml.events import (
 )
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, did_you_mean
+from opgen.fast_init import fast_init
 from opgen.frontend.scalar_text import text_places
 from opgen.frontend.yaml_errors import explain
 
@@ -54,6 +55,7 @@ _ENTRY = re.compile(r"^-(?=\s)", re.MULTILINE)
 _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A text, as the user meant it: quotes and escapes resolved, nothing else."""
@@ -110,6 +112,7 @@ class ListNode:
         return Span(self.source, self.start, self.end)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class MappingNode:
     """Keys and values in the order written; no key comes twice."""
