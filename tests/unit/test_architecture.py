@@ -21,7 +21,6 @@ LONGEST_FUNCTION: Final = 60
 ROOMS: Final = MappingProxyType(
     {
         "opgen.fast_init": "values",
-        "opgen.fast_init": "values",
         "opgen.diagnostics": "diagnostics",
         "opgen.frozen_map": "model",
         "opgen.dispatch_keys": "model",
