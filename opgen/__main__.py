@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen_pyi": "write type stubs of the bindings",
         "gen_annotated_fn_args": "write what arguments the functions of torch take, for tests of overrides",
         "gen_static_runtime": "write the operators of the static runtime, and their tests",
+        "gen_backend_stubs": "write the registrations of a backend that lives outside of torch",
         "new": "lay out a project of operators of one's own",
     }
 )

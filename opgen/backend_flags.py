@@ -1,0 +1,170 @@
+"""What the generators for backends outside of torch have in common: flags, the operators, the backend, the check.
+
+    -s backend.yaml -o out --from-torch --impl-path kernels.cpp
+    →  the operators that torch has, an `ExternalBackend`, and whether kernels.cpp defines its kernels
+
+Operators are those that come with opgen, with the installed torch, in a folder that is named, or in
+files that are named; nothing is looked for elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from opgen import __version__
+from opgen.backend.backend_yaml import ExternalBackend, load_backend
+from opgen.backend.kernel_check import check_kernels
+from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.frontend.native_functions import load_program
+from opgen.frontend.nodes import read_source
+from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
+from opgen.output.template import TemplateSet
+from opgen.program import Program
+
+NATIVE_FLAG: Final = "--native-yaml"
+TAGS_FLAG: Final = "--tags"
+TEMPLATES_FLAG: Final = "--templates"
+
+_TRUE: Final = frozenset({"true", "yes", "on", "1"})
+_FALSE: Final = frozenset({"false", "no", "off", "0"})
+
+
+@dataclass(frozen=True, slots=True)
+class BackendInputs:
+    """What a run has read."""
+
+    backend: ExternalBackend
+    program: Program
+    templates: TemplateSet
+    checked: int | None
+    """How many kernels were looked for in sources; None if no sources were named."""
+
+
+def add_backend_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that torch's generators have, in both spellings, and those that say where operators are."""
+    parser.add_argument(
+        "-s",
+        "--source-yaml",
+        "--source_yaml",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the backend: which operators it has kernels for (YAML)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output-dir",
+        "--output_dir",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder to write to; sources include the header of their class as DIR names it",
+    )
+    parser.add_argument(
+        "--dry-run",
+        "--dry_run",
+        nargs="?",
+        type=_read_bool,
+        const=True,
+        default=False,
+        metavar="BOOL",
+        help="write nothing, but say what would change",
+    )
+    parser.add_argument(
+        "--impl-path",
+        "--impl_path",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="check that this source defines the kernels; several may share them",
+    )
+    _add_definitions(parser)
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+
+
+def _add_definitions(parser: argparse.ArgumentParser) -> None:
+    """Flags that say where torch's operators are defined."""
+    definitions = parser.add_argument_group("the operators that there are; default: those that come with opgen")
+    sources = definitions.add_mutually_exclusive_group()
+    sources.add_argument(
+        FROM_TORCH_FLAG, "--from_torch", action="store_true", help="those of the installed torch, with its templates"
+    )
+    sources.add_argument(
+        SOURCE_PATH_FLAG,
+        "--source_path",
+        type=Path,
+        metavar="DIR",
+        help="those in DIR (native/*.yaml), and its templates/ if there are any",
+    )
+    sources.add_argument(NATIVE_FLAG, "--native_yaml", type=Path, metavar="FILE", help="those of this file")
+    definitions.add_argument(
+        TAGS_FLAG, type=Path, metavar="FILE", help="the tags that operators may have; default: those of the operators"
+    )
+    definitions.add_argument(TEMPLATES_FLAG, type=Path, metavar="DIR", help="other templates")
+
+
+def _read_bool(text: str) -> bool:
+    if text.lower() in _TRUE | _FALSE:
+        return text.lower() in _TRUE
+    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
+
+
+def load_backend_inputs(
+    given: argparse.Namespace, log: Diagnostics, *, checks_generated: bool = True
+) -> BackendInputs | None:
+    """What the flags name; None, with every reason logged, if anything in it is wrong.
+
+    Kernels of `full_codegen` are looked for in sources too, if the caller doesn't generate them.
+    """
+    inputs = _find_inputs(given, log)
+    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log)
+    sources = list(_read_sources(given.impl_path, log))
+    if inputs is None or program is None:
+        return None
+    backend = load_backend(given.source_yaml, program, log)
+    checked = None
+    if backend is not None and sources and not log.has_errors:
+        checked = check_kernels(sources, backend, program, log, () if checks_generated else backend.full_codegen)
+    if backend is None or log.has_errors:
+        _tell_of_definitions(given, log)
+        return None
+    return BackendInputs(backend, program, TemplateSet(inputs.templates), checked)
+
+
+def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
+    for path in paths:
+        try:
+            yield read_source(path)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+
+
+def _tell_of_definitions(given: argparse.Namespace, log: Diagnostics) -> None:
+    """Says where operators were looked for, if some weren't found and the flags don't say where."""
+    is_told = given.from_torch or given.source_path or given.native_yaml
+    if not is_told and any(each.id == "unknown-operator" for each in log.found):
+        message = "operators were looked for among those that come with opgen"
+        log.warning("operators-of-opgen", message, label=f"{FROM_TORCH_FLAG} takes those of the installed torch")
+
+
+def _find_inputs(given: argparse.Namespace, log: Diagnostics) -> Inputs | None:
+    found = find_inputs(given.source_path, log, from_torch=given.from_torch)
+    if found is None:
+        return None
+    return Inputs(given.native_yaml or found.functions, given.tags or found.tags, given.templates or found.templates)
+
+
+def describe_check(inputs: BackendInputs, paths: Sequence[Path]) -> str:
+    """What to say of the check; nothing if there was none."""
+    if inputs.checked is None:
+        return ""
+    kernels = "1 kernel is" if inputs.checked == 1 else f"{inputs.checked} kernels are"
+    return f"{kernels} defined in {', '.join(str(path) for path in paths)}\n"
