@@ -63,6 +63,8 @@ class Request:
     """Whether to write an extension, or the sources of ATen; None to tell from the definitions."""
     is_fragment: bool
     """Whether an extension's library is defined elsewhere too."""
+    with_python: bool
+    """Whether an extension gets a Python package."""
     selects_backends: bool
     """Whether `--backend-whitelist` says which keys code is written for."""
     has_xpu: bool
@@ -215,6 +217,12 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="define an extension's library with TORCH_LIBRARY_FRAGMENT, as it is defined elsewhere too",
     )
+    outputs.add_argument(
+        "--python",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="write a Python package of an extension's operators; default: do",
+    )
     outputs.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
     outputs.add_argument(
         "--per-operator-headers",
@@ -303,6 +311,7 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         ignored_keys=frozenset(ignored),
         extension=given.extension,
         is_fragment=given.fragment,
+        with_python=given.python,
         selects_backends=bool(given.backend_whitelist),
         has_xpu=xpu,
         quiet=given.quiet,

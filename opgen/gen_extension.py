@@ -28,6 +28,7 @@ from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
+from opgen.frontend.python_functions import derive_package
 from opgen.inputs import packaged_folder, packaged_templates
 from opgen.output.build_files import render_depfile, render_install_list, touch
 from opgen.output.console import Progress
@@ -68,7 +69,7 @@ def count_namespaces(definitions: str) -> Counter[str]:
 def run_extension(arguments: Sequence[str], request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
     _check_flags(request, log)
-    extension = load_extension(source, _options(request), log)
+    extension = load_extension(source, _options(request), log, with_python=request.with_python)
     if extension is None:
         return None
     record, templates = record_of(arguments, request), extension_templates()
@@ -139,7 +140,9 @@ def _options(request: Request) -> ExtensionOptions:
     return ExtensionOptions(request.is_fragment, keys)
 
 
-def load_extension(source: Path, options: ExtensionOptions, log: Diagnostics) -> Extension | None:
+def load_extension(
+    source: Path, options: ExtensionOptions, log: Diagnostics, *, with_python: bool = True
+) -> Extension | None:
     """The extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong."""
     tags = source / _TAGS
     legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
@@ -152,9 +155,11 @@ def load_extension(source: Path, options: ExtensionOptions, log: Diagnostics) ->
         return None
     log.extend(advise(program))
     extension = derive_extension(program, program.functions[0].namespace, options)
+    if with_python:
+        extension = replace(extension, python=derive_package(extension.program, log))
     derivatives = source / _DERIVATIVES
     if not derivatives.exists():
-        return extension
+        return None if log.has_errors else extension
     autograd = derive_autograd(program, derivatives, log, program.selector)
     return None if autograd is None or log.has_errors else _with_derivatives(extension, autograd)
 

@@ -39,6 +39,8 @@ from opgen.model import (
 TENSOR: Final = BaseType(BaseTy.Tensor)
 BOOL: Final = BaseType(BaseTy.bool)
 
+SCALAR: Final = BaseType(BaseTy.Scalar)
+
 PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {
         BaseTy.Tensor: "Tensor",
@@ -138,7 +140,8 @@ def parser_default(default: str, t: Type) -> str:
     if default[:1] in ("'", '"'):
         return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     if default.startswith("[") and default != "[]" and t.is_list_like():
-        return "{" + default[1:-1] + "}"
+        # The parser takes what comes after a space for the next argument.
+        return "{" + default[1:-1].replace(" ", "") + "}"
     if "e" in default and _EXPONENT.fullmatch(default):
         return str(float(default))
     return _DEFAULT_WORDS.get(default, default)
@@ -170,6 +173,15 @@ class PythonArgument:
         type = argument_type_str(self.type)
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
         return f"{type} {self.python_name(method=method)}{default}"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonNumber(PythonArgument):
+    """A number that callers give where the schema has a tensor; its type is `Scalar`."""
+
+    def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
+        tensor = PythonArgument(self.name, TENSOR, self.default)
+        return tensor.python_name(method=method, deprecated=deprecated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +298,15 @@ def _python_arguments(arguments: tuple[Argument, ...], symint: bool) -> tuple[Py
     return tuple([PythonArgument(a.name, a.type if symint else without_symint(a.type), a.default) for a in arguments])
 
 
+WITH_OPTIONS: Final = "with options"
+WITHOUT_OPTIONS: Final = "without options"
+"""Categories of operators that aren't torch's: their schemas settle whether callers say what tensor they want."""
+
+
 def makes_tensor(func: FunctionSchema, category_override: str | None) -> bool:
     """Whether callers say what tensor they want made: of a factory, a `new_…` or a `…_like`."""
+    if category_override in (WITH_OPTIONS, WITHOUT_OPTIONS):
+        return category_override == WITH_OPTIONS
     return (
         is_factory(func, category_override)
         or func.name.name.base.startswith("new_")
@@ -297,7 +316,7 @@ def makes_tensor(func: FunctionSchema, category_override: str | None) -> bool:
 
 def is_factory(func: FunctionSchema, category_override: str | None) -> bool:
     """Whether the function makes a tensor out of something else than tensors, or says it does."""
-    if category_override is not None:
+    if category_override not in (None, WITH_OPTIONS):
         return category_override == "factory"
     return any(r.type.is_tensor_like() for r in func.returns) and not func.arguments.has_tensor_arg()
 

@@ -21,7 +21,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.cpp import CppSignature
-from opgen.api.python import TENSOR, PythonArgument, PythonSignature, has_tensor_options
+from opgen.api.python import TENSOR, PythonArgument, PythonNumber, PythonSignature, has_tensor_options
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding, CType, TupleCType, UnsupportedTypeError
 from opgen.fast_init import fast_init
@@ -93,7 +93,8 @@ def _unpacker(t: Type) -> str:
 def arg_parser_output_expr(index: int, argument: PythonArgument) -> str:
     """The C++ expression for the argument that the parser numbers `index`: `_r.toInt64(1)`."""
     default = "" if argument.default_init is None else f", {argument.default_init}"
-    return f"_r.{arg_parser_unpack_method(argument)}({index}{default})"
+    value = f"_r.{arg_parser_unpack_method(argument)}({index}{default})"
+    return f"at::native::wrapped_scalar_tensor({value})" if isinstance(argument, PythonNumber) else value
 
 
 # ------------------------------------------------------------------------------------- the call
@@ -129,19 +130,25 @@ def parsed_values(signature: PythonSignature) -> dict[str, str]:
     return {a.name: arg_parser_output_expr(index, a) for index, a in enumerate(signature.arguments())}
 
 
-def dispatch_call(signature: PythonSignature, signatures: Signatures, values: Mapping[str, str]) -> DispatchCall:
-    """How the overload with this Python signature, and these parsed values, calls its C++ function."""
+def dispatch_call(
+    signature: PythonSignature, signatures: Signatures, values: Mapping[str, str], *, namespace: str | None = None
+) -> DispatchCall:
+    """How the overload with this Python signature, and these parsed values, calls its C++ function.
+
+    That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
+    """
     function = signatures.function
     bindings = _lambda_bindings(signature, signatures)
     inits = _inits(signature, function, values)
     requires_grad = None
-    if signature.tensor_options_args and (signature.method or not has_tensor_options(function)):
+    sees_to_grad = has_tensor_options(function) and not signature.method and namespace is None
+    if signature.tensor_options_args and not sees_to_grad:
         requires_grad = values["requires_grad"]
     return DispatchCall(
         inits=inits,
         parameters=tuple([LambdaArgument(b.name, _lambda_type(b, signature)) for b in bindings]),
         return_type=_lambda_return(signatures, signature).cpp_type(),
-        target=_target(signature, signatures),
+        target=_target(signature, signatures, namespace),
         arguments=tuple([_value(b, signature, function, values) for b in bindings]),
         requires_grad=requires_grad,
     )
@@ -188,7 +195,7 @@ def _lambda_return(signatures: Signatures, signature: PythonSignature) -> CType:
     return returns.remove_const_ref()
 
 
-def _target(signature: PythonSignature, signatures: Signatures) -> str:
+def _target(signature: PythonSignature, signatures: Signatures, own_namespace: str | None) -> str:
     function, called = signatures.function, _cpp_signature(signature, signatures)
     func = function.func
     name = cpp.name(func, symint_overload=called.symint)
@@ -196,6 +203,8 @@ def _target(signature: PythonSignature, signatures: Signatures) -> str:
     if signature.deprecated is not None:
         # The expressions are those of the out form's call, if there is one.
         expressions = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
+    if own_namespace is not None:
+        return f"::{own_namespace}::{name}({', '.join(expressions)})"
     if Variant.method in function.variants and func.arguments.self_arg is not None:
         expressions.remove("self")
         return f"self.{name}({', '.join(expressions)})"

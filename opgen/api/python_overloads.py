@@ -15,12 +15,21 @@ kinds of values has to come behind those that take fewer: a tensor of one elemen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from opgen.api.python import TENSOR, Deprecation, PythonSignature, deprecated_signature, signature
+from opgen.api.python import (
+    SCALAR,
+    TENSOR,
+    Deprecation,
+    PythonNumber,
+    PythonSignature,
+    deprecated_signature,
+    signature,
+)
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 
 
@@ -262,3 +271,62 @@ def takes_more(one: Type, other: Type) -> bool:
 def _has_unsized_list(t: Type) -> bool:
     as_list = t.is_list_like()
     return as_list is not None and as_list.size is None
+
+
+# ---------------------------------------------------------------------------------- numbers
+
+_MOST_OPERANDS: Final = 3
+"""How many tensors numbers may stand for; each more of them doubles the overloads."""
+
+
+def takes_numbers(overload: Overload) -> bool:
+    """Whether it is an overload that callers give numbers in place of tensors."""
+    return any(isinstance(argument, PythonNumber) for argument in overload.signature.input_args)
+
+
+def with_numbers(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
+    """The overloads, and those by which numbers stand for tensors of operators that work element by element.
+
+    One tensor at least must be left, and an overload that the schemas have for numbers goes first.
+    """
+    found: list[Overload] = []
+    for overload in overloads:
+        for places in _places_for_numbers(overload):
+            if _is_free(places, overload, (*overloads, *found)):
+                found.append(_with_numbers_at(places, overload))
+    return sort_overloads([*overloads, *found]) if found else tuple(overloads)
+
+
+def _places_for_numbers(overload: Overload) -> Iterator[tuple[int, ...]]:
+    if "pointwise" not in overload.base.tags:
+        return
+    written = {argument.name for argument in overload.base.func.arguments.flat_all if argument.is_write}
+    tensors = [index for index, argument in enumerate(overload.signature.input_args) if argument.type == TENSOR]
+    free = [index for index in tensors if overload.signature.input_args[index].name not in written]
+    if len(free) > _MOST_OPERANDS:
+        return
+    for count in range(1, min(len(free), len(tensors) - 1) + 1):
+        yield from combinations(free, count)
+
+
+def _with_numbers_at(places: tuple[int, ...], overload: Overload) -> Overload:
+    arguments = tuple(
+        PythonNumber(argument.name, SCALAR, argument.default) if index in places else argument
+        for index, argument in enumerate(overload.signature.input_args)
+    )
+    return replace(overload, signature=replace(overload.signature, input_args=arguments))
+
+
+def _is_free(places: tuple[int, ...], overload: Overload, others: Sequence[Overload]) -> bool:
+    """Whether no other overload has something of its own to do with numbers in these places."""
+    own = [SCALAR if i in places else a.type for i, a in enumerate(overload.signature.input_args)]
+    for other in others:
+        types = [argument.type for argument in other.signature.input_args]
+        serves_out = other.outplace is not None or overload.outplace is None
+        if other is not overload and ((types == own and serves_out) or not _are_operands(types, places)):
+            return False
+    return True
+
+
+def _are_operands(types: Sequence[Type], places: tuple[int, ...]) -> bool:
+    return all(types[place] in (TENSOR, SCALAR) for place in places if place < len(types))

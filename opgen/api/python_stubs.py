@@ -108,10 +108,14 @@ def return_type_str_pyi(t: Type) -> str:
     return "Any"
 
 
-def returns_str_pyi(signature: PythonSignature) -> str:
-    """What a function returns: nothing, one value, a tuple, or a named tuple of `torch.return_types`."""
+RETURN_TYPES: Final = "torch.return_types"
+"""Where the named tuples that torch's functions return are."""
+
+
+def returns_str_pyi(signature: PythonSignature, return_types: str = RETURN_TYPES) -> str:
+    """What a function returns: nothing, one value, a tuple, or a named tuple of the module `return_types`."""
     if structseq_fieldnames(signature.returns):
-        return f"torch.return_types.{signature.name}"
+        return f"{return_types}.{signature.name}"
     types = [return_type_str_pyi(r.type) for r in signature.returns]
     if not types:
         return "None"
@@ -188,13 +192,15 @@ def _legal(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def stub_function(signature: PythonSignature, *, is_out_required: bool = False) -> StubFunction:
+def stub_function(
+    signature: PythonSignature, *, is_out_required: bool = False, return_types: str = RETURN_TYPES
+) -> StubFunction:
     """The definition of a signature, in which a caller may have to give `out`."""
     positional = [str(stub_parameter(a, signature)) for a in signature.input_args]
-    return _function(signature, positional, "*", is_out_required=is_out_required)
+    return _function(signature, positional, "*", return_types, is_out_required=is_out_required)
 
 
-def stub_function_vararg(signature: PythonSignature) -> StubFunction | None:
+def stub_function_vararg(signature: PythonSignature, *, return_types: str = RETURN_TYPES) -> StubFunction | None:
     """The definition by which the elements of its only positional argument are given one by one, if it is a list."""
     if len(signature.input_args) != 1 or signature.deprecated is not None:
         return None
@@ -204,17 +210,24 @@ def stub_function_vararg(signature: PythonSignature) -> StubFunction | None:
     if argument.type.elem not in (BaseType(BaseTy.int), BaseType(BaseTy.SymInt)):
         return None
     elements = StubParameter(f"*{_legal(argument.name)}", argument_type_str_pyi(argument.type.elem))
-    return _function(signature, [str(elements)], "")
+    return _function(signature, [str(elements)], "", return_types)
 
 
 def _function(
-    signature: PythonSignature, positional: Sequence[str], star: str, *, is_out_required: bool = False
+    signature: PythonSignature,
+    positional: Sequence[str],
+    star: str,
+    return_types: str,
+    *,
+    is_out_required: bool = False,
 ) -> StubFunction:
     own = ["self"] if signature.method else []
     named = signature.arguments()[len(signature.input_args) :]
     keywords = [str(stub_parameter(a, signature, is_out_required=is_out_required)) for a in named]
     stars = [star] if star and keywords else []
-    return StubFunction(signature.name, (*own, *positional, *stars, *keywords), returns_str_pyi(signature))
+    return StubFunction(
+        signature.name, (*own, *positional, *stars, *keywords), returns_str_pyi(signature, return_types)
+    )
 
 
 # -------------------------------------------------------------------------------- arithmetic

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from opgen.dest.python_methods import Structseq, structseqs_of
 from opgen.model import NativeFunction
@@ -23,45 +24,53 @@ def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> 
     """Yields `python_return_types.cpp` and `python_return_types.h`."""
     found = list(structseqs(program))
     source = {
-        "py_return_types": [_definition(structseq, suffix) for structseq, suffix in found],
+        "py_return_types": [structseq_definition(structseq, suffix) for structseq, suffix in found],
         "py_return_types_registrations": [_registration(structseq) for structseq, _ in found],
     }
-    header = {"py_return_types_declarations": [f"PyTypeObject* {_getter(structseq)}();" for structseq, _ in found]}
+    header = {
+        "py_return_types_declarations": [f"PyTypeObject* {structseq_getter(structseq)}();" for structseq, _ in found]
+    }
     yield OutputFile("python_return_types.cpp", templates.render("python_return_types.cpp", source))
     yield OutputFile("python_return_types.h", templates.render("python_return_types.h", header))
 
 
-def structseqs(program: PythonProgram) -> Iterator[tuple[Structseq, str]]:
+def structseqs(program: PythonProgram, *, is_out_apart: bool = True) -> Iterator[tuple[Structseq, str]]:
     """Every named tuple, by the names of the functions, and what tells it from others of that function."""
     by_name: dict[str, list[NativeFunction]] = {}
     for function in program.bound:
         by_name.setdefault(str(function.func.name.name), []).append(function)
     for _, functions in sorted(by_name.items()):
-        yield from structseqs_of(functions).items()
+        yield from structseqs_of(functions, is_out_apart=is_out_apart).items()
 
 
-def _getter(structseq: Structseq) -> str:
+def structseq_getter(structseq: Structseq) -> str:
+    """The C++ function that gives the type object of a named tuple."""
     return f"get_{structseq.name}_structseq"
 
 
 def _registration(structseq: Structseq) -> str:
-    return f'addReturnType(return_types_module, "{structseq.name}", generated::{_getter(structseq)}());'
+    return f'addReturnType(return_types_module, "{structseq.name}", generated::{structseq_getter(structseq)}());'
 
 
-def _definition(structseq: Structseq, suffix: str) -> str:
+_REPR: Final = "(reprfunc)torch::utils::returned_structseq_repr"
+
+
+def structseq_definition(structseq: Structseq, suffix: str, *, package: str = "torch", repr: str | None = _REPR) -> str:
+    """That function; the type is a member of `<package>.return_types`, and shown by the C++ function `repr`."""
     type_object = f"{structseq.name}NamedTuple{suffix}"
     fields = " ".join([f'{{"{field}", ""}},' for field in structseq.fields])
     count = len(structseq.fields)
+    shown = "" if repr is None else f"    {type_object}.tp_repr = {repr};\n"
     return (
-        f"PyTypeObject* {_getter(structseq)}() {{\n"
+        f"PyTypeObject* {structseq_getter(structseq)}() {{\n"
         f"  static PyStructSequence_Field NamedTuple_fields[] = {{ {fields} {{nullptr}} }};\n"
         f"  static PyTypeObject {type_object};\n"
         "  static bool is_initialized = false;\n"
         "  static PyStructSequence_Desc desc = "
-        f'{{ "torch.return_types.{structseq.name}", nullptr, NamedTuple_fields, {count} }};\n'
+        f'{{ "{package}.return_types.{structseq.name}", nullptr, NamedTuple_fields, {count} }};\n'
         "  if (!is_initialized) {\n"
         f"    PyStructSequence_InitType(&{type_object}, &desc);\n"
-        f"    {type_object}.tp_repr = (reprfunc)torch::utils::returned_structseq_repr;\n"
+        f"{shown}"
         "    is_initialized = true;\n"
         "  }\n"
         f"  return &{type_object};\n"

@@ -18,6 +18,7 @@ from typing import Final
 from opgen.api.python import PythonSignature, structseq_fieldnames
 from opgen.api.python_overloads import Overload
 from opgen.api.python_stubs import (
+    RETURN_TYPES,
     StubFunction,
     arithmetic_stub,
     structseq_class,
@@ -85,7 +86,7 @@ def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and its like."""
     for path, module in _FUNCTION_FILES:
         functions = sorted(program.functions_of(module), key=_name)
-        stubs = [_render(_definitions_of(function.overloads), "") for function in functions]
+        stubs = [render_stubs(_definitions_of(function.overloads), "") for function in functions]
         text = "\n".join([_HEAD, _all([function.name for function in functions]), *stubs])
         yield OutputFile(f"_C/{path}", text + "\n")
 
@@ -95,7 +96,7 @@ def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     body = []
     for method in sorted(program.methods, key=_name):
         current = [overload for overload in method.overloads if overload.signature.deprecated is None]
-        body.append(_render(_definitions_of(current), "    "))
+        body.append(render_stubs(_definitions_of(current), "    "))
     yield OutputFile("_C/_TensorBase.pyi", "\n".join([_HEAD, "class TensorBase:", *(body or ["    ..."])]) + "\n")
 
 
@@ -119,6 +120,12 @@ def _all(names: Sequence[str]) -> str:
     return "".join(["__all__ = [\n", *(f'    "{name}",\n' for name in names), "]\n"])
 
 
+def stub_definitions(overloads: Sequence[Overload], return_types: str) -> list[StubFunction]:
+    """The definitions of a function that isn't torch's, whose named tuples are in the module `return_types`."""
+    found = [stub for overload in overloads for stub in _definitions(overload, return_types)]
+    return list(dict.fromkeys(found))
+
+
 def _definitions_of(overloads: Sequence[Overload]) -> list[StubFunction]:
     new = [overload for overload in overloads if overload.signature.deprecated is None]
     old = [overload for overload in overloads if overload.signature.deprecated is not None]
@@ -127,10 +134,10 @@ def _definitions_of(overloads: Sequence[Overload]) -> list[StubFunction]:
     return list(dict.fromkeys([*found, *(stub for overload in old for stub in _definitions(overload))]))
 
 
-def _definitions(overload: Overload) -> Iterator[StubFunction]:
+def _definitions(overload: Overload, return_types: str = RETURN_TYPES) -> Iterator[StubFunction]:
     for signature, is_out_required in _signatures(overload):
-        yield stub_function(signature, is_out_required=is_out_required)
-        vararg = stub_function_vararg(signature)
+        yield stub_function(signature, is_out_required=is_out_required, return_types=return_types)
+        vararg = stub_function_vararg(signature, return_types=return_types)
         if vararg is not None:
             yield vararg
 
@@ -150,7 +157,8 @@ def _signatures(overload: Overload) -> Iterator[tuple[PythonSignature, bool]]:
         yield signature, False
 
 
-def _render(functions: Iterable[StubFunction], indent: str) -> str:
+def render_stubs(functions: Iterable[StubFunction], indent: str) -> str:
+    """The definitions of one function, as overloads if there are several."""
     rendered = [function.render(indent) for function in functions]
     if len(rendered) == 1:
         return rendered[0]

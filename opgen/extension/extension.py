@@ -29,6 +29,7 @@ from opgen.model import (
     OperatorName,
 )
 from opgen.program import Program
+from opgen.python_program import PythonProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Extension:
     kernels: KernelMap = field(repr=False)
     autograd: AutogradProgram | None = None
     """The operators' derivatives; None if nobody wrote any."""
+    python: PythonProgram | None = None
+    """The operators as functions of a Python package; None if there is to be none."""
 
     def signatures(self, function: NativeFunction) -> Signatures:
         """The function's signatures, derived once."""
@@ -66,6 +69,11 @@ class Extension:
             forms = tuple((form, service) for form, service in served.forms if _is_wanted(served, form, service))
             if forms:
                 yield replace(served, forms=forms)
+
+    @property
+    def package(self) -> str:
+        """The name of the Python package."""
+        return self.namespace
 
     @property
     def macro_prefix(self) -> str:

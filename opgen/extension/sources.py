@@ -1,7 +1,8 @@
 """The files of a run → the lists by which a build knows them: CMake variables, and JSON for setuptools.
 
 For `-o build/sources.cmake` there is `build/sources.cmake`, with a variable for each kind of file, and
-`build/sources.json` with the same lists.  Sources for a kind of device are apart, as they need its toolkit.
+`build/sources.json` with the same lists.  Sources for a kind of device are apart, as they need its toolkit,
+and so are those of the Python module.
 
     set(opgen_sources "out/RegisterSchema.cpp" …)
     set(opgen_cuda_sources "out/RegisterCUDA.cpp" …)
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from opgen.extension.python_bindings import GROUP as BINDINGS
 from opgen.output.dependencies import render_cmake_list
 from opgen.output.files import OutputFile
 
@@ -27,7 +29,8 @@ _SOURCES: Final = (".cpp", ".cu", ".mm")
 def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Path) -> Iterator[OutputFile]:
     """Yields the lists of `files`, as CMake and as JSON."""
     lists = source_lists(files, install_dir)
-    devices = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
+    kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
+    devices = [kind for kind in kinds if f"{kind}_" != BINDINGS]
     variables = {"devices": devices, **lists}
     cmake = "\n".join([render_cmake_list(f"opgen_{name}", values) for name, values in variables.items()]) + "\n"
     yield OutputFile(output.name, cmake, ROOT, None)

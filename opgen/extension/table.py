@@ -13,6 +13,8 @@ from opgen.extension.extension import Extension
 from opgen.extension.functionalization import emit_functionalization
 from opgen.extension.kernels import emit_native_headers
 from opgen.extension.operators import emit_function_headers, emit_operator_headers, emit_operator_sources
+from opgen.extension.python_bindings import emit_python_bindings
+from opgen.extension.python_package import emit_python_package
 from opgen.extension.registrations import emit_backend_headers, emit_registrations, emit_structured_headers
 from opgen.extension.schemas import emit_schemas
 from opgen.extension.ufuncs import emit_ufuncs
@@ -48,4 +50,6 @@ EXTENSION_EMITTERS: Final[tuple[ExtensionEmitter, ...]] = (
     ExtensionEmitter("views and writes", emit_view_helpers),
     ExtensionEmitter("views and writes", emit_versions),
     ExtensionEmitter("autograd", emit_autograd_fallback),
+    ExtensionEmitter("bindings to Python", emit_python_bindings),
+    ExtensionEmitter("Python package", emit_python_package),
 )

@@ -8,11 +8,21 @@ signature that no other one of its name has.
 
 from __future__ import annotations
 
+import keyword
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from opgen.api.python import PythonArgument, has_tensor_options, makes_tensor, signature
+from opgen.api.python import (
+    WITH_OPTIONS,
+    WITHOUT_OPTIONS,
+    PythonArgument,
+    has_tensor_options,
+    makes_tensor,
+    signature,
+    signature_from_schema,
+)
 from opgen.api.python_calls import arg_parser_output_expr
 from opgen.api.python_overloads import (
     DeprecatedForm,
@@ -22,10 +32,20 @@ from opgen.api.python_overloads import (
     is_py_variable_method,
     load_signatures,
     should_generate_py_binding,
+    with_numbers,
 )
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostics, Note, Span
-from opgen.model import NativeFunction, Type, Variant
+from opgen.model import (
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunction,
+    NativeFunctionsGroup,
+    OptionalType,
+    Type,
+    Variant,
+)
 from opgen.program import Program
 from opgen.python_program import PythonFunction, PythonProgram
 
@@ -76,14 +96,39 @@ class _Faces:
         for pair in load_signatures(functions, forms, method=method, symint=self.symint):
             function = pair.function
             groups.setdefault((function.python_module, str(function.func.name.name)), []).append(pair)
-        found = []
-        for (module, name), pairs in groups.items():
-            try:
-                found.append(PythonFunction(name, module, tuple(pairs), group_overloads(pairs)))
-            except OverloadError as problem:
-                notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
-                self.log.error("python-overloads", str(problem), problem.function.loc, notes=notes)
-        return tuple(found)
+        return tuple(_functions(groups, self.log))
+
+
+def _functions(groups: Mapping[tuple[str | None, str], Sequence[Pair]], log: Diagnostics) -> Iterator[PythonFunction]:
+    """The functions that these overloads make, by module and name; logs those that Python can't tell apart."""
+    for (module, name), pairs in groups.items():
+        try:
+            yield PythonFunction(name, module, tuple(pairs), group_overloads(pairs))
+        except OverloadError as problem:
+            notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
+            log.error("python-overloads", str(problem), problem.function.loc, notes=notes)
+
+
+def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
+    """Operators that aren't torch's as the functions of a package of their own; None if any can't be bound.
+
+    All are functions of that package.  Whether callers say what tensor they want made is for the schema to
+    say, and not for the operator's name.
+    """
+    before, legal = log.error_count, set[Type]()
+    for function in program.functions:
+        _check_name(function, log)
+        _check_types(function, legal, log)
+        _check_returns(function, log)
+    groups: dict[tuple[str | None, str], list[Pair]] = {}
+    for item in program.grouped:
+        forms = tuple(item.functions()) if isinstance(item, NativeFunctionsGroup) else (item,)
+        category = WITH_OPTIONS if any(map(has_tensor_options, forms)) else WITHOUT_OPTIONS
+        for form in forms:
+            pair = Pair(signature_from_schema(form.func, category_override=category), form)
+            groups.setdefault((None, str(form.func.name.name)), []).append(pair)
+    found = tuple(replace(function, overloads=with_numbers(function.overloads)) for function in _functions(groups, log))
+    return PythonProgram(program, program.functions, found, ()) if log.error_count == before else None
 
 
 def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, ...]:
@@ -109,6 +154,36 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
             log.error("python-type", message, _type_span(function, argument), "use another type")
+
+
+_RESERVED_NAMES: Final = frozenset({"return_types"})
+"""Names that a package has for other things."""
+
+
+def _check_name(function: NativeFunction, log: Diagnostics) -> None:
+    name = str(function.func.name.name)
+    if name in _RESERVED_NAMES or keyword.iskeyword(name):
+        what = "a keyword of Python" if keyword.iskeyword(name) else "a module of the Python package"
+        log.error("python-name", f"an operator can't be called '{name}': it is {what}", function.loc, "rename it")
+
+
+_RETURNED: Final = frozenset(
+    {
+        *(BaseTy.Tensor, BaseTy.Scalar, BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool, BaseTy.str),
+        *(BaseTy.ScalarType, BaseTy.Layout),
+    }
+)
+"""What functions of a package of one's own can return, alone, in lists, or if at all."""
+
+
+def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
+    for returned in function.func.returns:
+        type = returned.type
+        while isinstance(type, (ListType, OptionalType)):
+            type = type.elem
+        if not isinstance(type, BaseType) or type.name not in _RETURNED:
+            message = f"'{function.func.name}' can't be bound to Python: a '{returned.type}' can't be returned"
+            log.error("python-type", message, function.loc, "return another type")
 
 
 def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:

@@ -232,6 +232,13 @@ def test_a_factory_takes_options() -> None:
     assert call.requires_grad is None
 
 
+def test_a_default_of_a_list_has_no_spaces() -> None:
+    """A space after a comma is where torch's parser takes the next argument to begin."""
+    schema = FunctionSchema.parse("f(Tensor self, int[2] x=[0, 1]) -> Tensor")
+    found = signature_from_schema(schema, category_override=None)
+    assert found.signature_str() == "f(Tensor input, IntArrayRef[2] x={0,1})"
+
+
 def test_without_symbolic_integers() -> None:
     (function,) = _functions("- func: crop(Tensor self, SymInt[2] size, SymInt? at=None) -> Tensor\n")
     assert signature(function, symint=False).signature_str() == (

@@ -1,0 +1,65 @@
+"""An extension's operators → its Python package, but for the module `_C` that is compiled.
+
+`__init__.py` takes the functions from `_C`, `_C.pyi` tells type checkers of them, `return_types` has the
+named tuples, and `py.typed` says that all of it is typed.
+
+    from ._C import (
+        blend as blend,
+        blend_ as blend_,
+    )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from opgen.api.python import structseq_fieldnames
+from opgen.api.python_stubs import structseq_class
+from opgen.dest.stubs import render_stubs, stub_definitions
+from opgen.extension.extension import Extension
+from opgen.model import Return
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.python_program import PythonProgram
+
+FOLDER: Final = "python"
+"""The folder that packages are in, below the install directory."""
+RETURN_TYPES: Final = "return_types"
+"""The module of the package that has the named tuples."""
+
+
+def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields the files below `python/`, if there is to be a Python package."""
+    python = extension.python
+    if python is None:
+        return
+    names = sorted(function.name for function in python.functions)
+    returns = _returns(python)
+    env = {**extension.environment(), "return_types": sorted(returns)}
+    exported = sorted([*names, *([RETURN_TYPES] if returns else [])])
+
+    def file(path: str, **more: object) -> OutputFile:
+        text = templates.render(f"{FOLDER}/{path}.in", {**env, **more})
+        return OutputFile(f"{FOLDER}/{extension.package}/{path}", text)
+
+    yield file("__init__.py", names=names, exported=exported)
+    yield file("_C.pyi", functions=_stubs(python))
+    if returns:
+        yield file("return_types.py", names=sorted(returns))
+        yield file("return_types.pyi", classes=[structseq_class(name, returns[name]) for name in sorted(returns)])
+    yield OutputFile(f"{FOLDER}/{extension.package}/py.typed", "")
+
+
+def _stubs(python: PythonProgram) -> list[str]:
+    functions = sorted(python.functions, key=lambda function: function.name)
+    return [render_stubs(stub_definitions(function.overloads, RETURN_TYPES), "") for function in functions]
+
+
+def _returns(python: PythonProgram) -> dict[str, tuple[Return, ...]]:
+    """What the functions return that return named tuples."""
+    found: dict[str, tuple[Return, ...]] = {}
+    for function in python.bound:
+        if structseq_fieldnames(function.func.returns):
+            found.setdefault(str(function.func.name.name), function.func.returns)
+    return found
