@@ -1,3 +1,4 @@
+$# Makes generated_ops.cpp: what registers the static runtime's code for each operator.
 // ${generated_comment}
 #include <torch/csrc/jit/runtime/static/ops.h>
 

@@ -46,6 +46,11 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.gen_python": _AUTOGRAD,
         "opgen.gen_pyi": _AUTOGRAD,
         "opgen.gen_annotated_fn_args": _AUTOGRAD,
+        "opgen.gen_static_runtime": ("--source-path", "ops", "--install-dir", "out"),
+        "opgen.gen_mobile_upgraders": ("--install-dir", "out"),
+        "opgen.gen_unboxing": ("--source-path", "ops", "--install-dir", "out"),
+        "opgen.select": (),
+        "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
     }
 )
 """The commands that cases can run, with the arguments that each gets."""

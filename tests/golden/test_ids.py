@@ -27,6 +27,8 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
     {
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
+        "torch-missing": "tests/conformance/test_mobile_upgraders.py",
+        "upgrader-unreadable": "tests/conformance/test_mobile_upgraders.py",
     }
 )
 """What no run of the command can show, and the test that does."""

@@ -1,0 +1,26 @@
+"""Modules of the installed torch, for the generators whose input is what it knows.
+
+    torch = import_torch("torch", "gen_mobile_upgraders", log)    →  the module; None, with the mend logged, without it
+
+Nothing else in opgen imports torch: it takes seconds, and no other generator needs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from opgen.diagnostics import Diagnostics
+
+
+def import_torch(module: str, command: str, log: Diagnostics) -> Any:
+    """A module of torch, for the command that needs it; None, with the reason logged, if it can't be had."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        has_none = isinstance(error, ModuleNotFoundError) and error.name == "torch"
+        problem = f"{sys.executable} has none" if has_none else f"{module} can't be imported: {error}"
+        advice = f"install it: {sys.executable} -m pip install torch"
+        log.error("torch-missing", f"opgen {command} needs an installed torch, and {problem}", label=advice)
+        return None
