@@ -1,9 +1,6 @@
 """The run of the extension generator: definitions to an extension, to files, to disk.
 
-A file whose operators are all of namespaces other than `aten` makes an extension.  One that has both
-kinds makes ATen's sources, if there are templates for them beside it or more operators of ATen's than
-others; else an extension, which is then refused for the operators of ATen's.  The flags --extension
-and --no-extension settle it otherwise.  `opgen.aten` asks `makes_extension`, and comes here.
+`opgen.definitions_kind` tells which definitions make one; `opgen.aten` asks it, and comes here.
 
     - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension
 """
@@ -11,9 +8,7 @@ and --no-extension settle it otherwise.  `opgen.aten` asks `makes_extension`, an
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,49 +16,27 @@ from typing import Final
 
 from opgen.autograd_program import AutogradProgram
 from opgen.command_line import Request
-from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.diagnostics import Diagnostics, UserError
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import advise, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
+from opgen.finish import finish
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import derive_package
 from opgen.inputs import packaged_folder, packaged_templates
-from opgen.output.build_files import render_depfile, render_install_list, touch
+from opgen.output.build_files import render_depfile, render_install_list
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
-from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target, write_files
-from opgen.run_record import RunRecord, code_files, record_of
+from opgen.output.writer import Placed, Target
+from opgen.run_record import code_files, record_of
 
-_FUNC: Final = re.compile(
-    r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
-)
-_TORCH_NAMESPACE: Final = "aten"
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"
 _DERIVATIVES: Final = "autograd/derivatives.yaml"
-
-
-def makes_extension(source: Path) -> bool:
-    """Whether the definitions in a folder make an extension; no, if they can't be read."""
-    try:
-        text = (source / _FUNCTIONS).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
-    namespaces = count_namespaces(text)
-    of_torch = namespaces[_TORCH_NAMESPACE]
-    own = namespaces.total() - of_torch
-    return own > 0 and (of_torch == 0 or (of_torch < own and not (source / "templates").is_dir()))
-
-
-def count_namespaces(definitions: str) -> Counter[str]:
-    """How many operators of each namespace a definitions file seems to have, before it is read properly."""
-    found = _FUNC.finditer(definitions)
-    return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
 
 
 def run_extension(arguments: Sequence[str], request: Request, source: Path, log: Diagnostics) -> WriteReport | None:
@@ -78,31 +51,14 @@ def run_extension(arguments: Sequence[str], request: Request, source: Path, log:
     with Target({"install": request.options.install_dir}, dry_run=request.options.dry_run) as target:
         record.load(request.options.install_dir)
         target.known = record.known
-        return _commit(target, target.put(files), read, record, request, log)
+        placed = target.put(files)
+        others = [] if target.is_dry_run else _others(placed, read, request)
+        said = "" if request.quiet else log.render(with_remarks=request.verbose)
+        return finish(target, record, placed, read, others=others, said=said, stamp=request.stamp)
 
 
-def _commit(
-    target: Target, placed: list[Placed], read: Sequence[str], record: RunRecord, request: Request, log: Diagnostics
-) -> WriteReport:
-    """Lets the files take their places, and writes what a build and the next run must know of it."""
-    dry_run = request.options.dry_run
-    announcement = None if dry_run else record.announcement(placed)
-    if announcement is not None:
-        target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(file.path for file in placed))
-    if dry_run:
-        return report
-    others = _write_others(target, placed, read, request)
-    said = "" if request.quiet else log.render(with_remarks=request.verbose)
-    text = record.manifest(read, placed, others=others, total=report.total, said=said)
-    target.replace("install", MANIFEST, text)
-    if request.stamp is not None and not touch(os.fspath(request.stamp)):
-        raise UserError(Diagnostic("output-not-written", f"can't write '{request.stamp}'"))
-    return report
-
-
-def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[str]:
-    """Writes the files that tell a build of the run; their paths."""
+def _others(placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
+    """The files that tell a build of the run."""
     wanted: list[tuple[Path, str]] = []
     lists = request.options.output_dependencies
     if lists is not None:
@@ -114,9 +70,7 @@ def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str],
         wanted.append((request.depfile, render_depfile(os.fspath(request.stamp), present)))
     if request.install_list is not None:
         wanted.append((request.install_list, render_install_list(file.name for file in placed)))
-    for path, text in wanted:
-        write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
-    return [os.fspath(path) for path, _ in wanted]
+    return wanted
 
 
 def _check_flags(request: Request, log: Diagnostics) -> None:
@@ -160,7 +114,7 @@ def load_extension(
     derivatives = source / _DERIVATIVES
     if not derivatives.exists():
         return None if log.has_errors else extension
-    autograd = derive_autograd(program, derivatives, log, program.selector)
+    autograd = derive_autograd(program, derivatives, log, program.selector, namespace=extension.namespace)
     return None if autograd is None or log.has_errors else _with_derivatives(extension, autograd)
 
 

@@ -14,8 +14,10 @@ options, templates, the order of dispatch keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, TypeVar
+
+from opgen.values import dataclass
 
 Part: TypeAlias = "str | bool | tuple[Part, ...] | None"
 """Plain values, so that they can be kept in a file and read back without running any code."""

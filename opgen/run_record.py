@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from opgen.command_line import Request
@@ -25,6 +26,7 @@ from opgen.output.manifest import FileState, Record, file_state, load_records, r
 from opgen.output.writer import Placed
 
 _TICK_NS: Final = 20_000_000
+_NOTHING: Final[Mapping[str, FileState]] = MappingProxyType({})
 _UNCERTAIN: Final = FileState("changed during the run")
 """Of an input whose bytes may not be those that were read: no file is as this says."""
 
@@ -54,6 +56,21 @@ class RunRecord:
         self._former = next((each for each in self._records if (each.options, each.folder) == same), None)
 
     @property
+    def former(self) -> Record | None:
+        """The run before, with the same flags and the same Python."""
+        return self._former if self._former is not None and self._former.python == sys.version else None
+
+    @property
+    def others(self) -> Sequence[Record]:
+        """The runs with other flags that the manifest is about."""
+        return with_record(self._records, self._record)[1:]
+
+    @property
+    def now(self) -> Record:
+        """The run itself, as far as it is known before anything is read."""
+        return self._record
+
+    @property
     def known(self) -> Mapping[str, FileState]:
         """Files as former runs left them."""
         return {path: state for record in reversed(self._records) for path, state in record.outputs.items()}
@@ -78,16 +95,29 @@ class RunRecord:
         return self._render(outputs={**former, **new}, arguments=())
 
     def manifest(
-        self, inputs: Iterable[str], placed: Iterable[Placed], *, others: Collection[str], total: int, said: str
+        self,
+        inputs: Iterable[str],
+        placed: Iterable[Placed],
+        *,
+        others: Collection[str],
+        total: int,
+        said: str,
+        kept: Mapping[str, FileState] = _NOTHING,
     ) -> str:
         """The manifest when all is written; `others` are outputs besides those placed."""
         return self._render(
             inputs={path: self._input_state(path) for path in inputs},
-            outputs={file.path: file_state(file.path, file.digest) for file in placed}
+            outputs={file.path: self._output_state(file) for file in placed}
             | {path: file_state(path) for path in others},
             total=total,
             said=said,
+            kept=kept,
         )
+
+    def _output_state(self, file: Placed) -> FileState:
+        """The file as it is; one that wasn't looked at anew is as it was."""
+        former = self._former.outputs.get(file.path) if self._former is not None and file.is_recalled else None
+        return former or file_state(file.path, file.digest)
 
     def _render(self, **changes: object) -> str:
         fields = {name: getattr(self._record, name) for name in Record.__slots__}

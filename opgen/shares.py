@@ -38,10 +38,23 @@ class Share(NamedTuple):
     problems: tuple[Diagnostic, ...]
     templates: tuple[str, ...]
     """The templates that its process has read."""
+    kept: list[Placed]
+    """Files for the next run only."""
 
 
-def put_all(target: Target, pieces: Sequence[Piece], templates: TemplateSet, *, jobs: int, quiet: bool) -> list[Share]:
-    """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing."""
+def put_all(
+    target: Target,
+    pieces: Sequence[Piece],
+    templates: TemplateSet,
+    *,
+    jobs: int,
+    quiet: bool,
+    keep: Callable[[int], list[Placed]] = lambda number: [],
+) -> list[Share]:
+    """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing.
+
+    After each piece `keep` is asked, in the process that made it, for what the next run is to have.
+    """
     parent = os.getpid()
     with Progress(len(pieces) + 1, sys.stderr, enabled=not quiet) as progress:
 
@@ -50,9 +63,9 @@ def put_all(target: Target, pieces: Sequence[Piece], templates: TemplateSet, *, 
             if os.getpid() == parent:
                 progress.advance(piece.name)
             try:
-                return Share(target.put(tuple(piece.make()), number), (), templates.files)
+                return Share(target.put(tuple(piece.make()), number), (), templates.files, keep(number))
             except UserError as problem:
-                return Share([], problem.diagnostics, templates.files)
+                return Share([], problem.diagnostics, templates.files, [])
 
         order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else None
         return run_all(len(pieces), put, jobs, order)

@@ -52,6 +52,10 @@ class Placed(NamedTuple):
     waiting: str | None
     """Where its new bytes wait; None if there is nothing to wait for."""
     changed: bool
+    operator: str = ""
+    """The name that all operators share that the file is about; empty if it is about others too."""
+    is_recalled: bool = False
+    """Whether it is known to be as a former run left it, so that this one made no bytes for it."""
 
 
 def write_files(
@@ -94,6 +98,11 @@ class Target:
         self._checked: set[tuple[str, str]] = set()
         self._made: list[str] = []
         self._locks = ExitStack()
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether nothing is to be written."""
+        return self._dry_run
 
     def __enter__(self) -> Target:
         if not self._dry_run:
@@ -177,8 +186,18 @@ class Target:
                     _enter(room, path)
                 waits.add(room)
                 _write(waiting, path, data)
-            placed.append(Placed(path, file.root, file.path, file.group, name, waiting, changed))
+            placed.append(Placed(path, file.root, file.path, file.group, name, waiting, changed, file.operator))
         return placed
+
+    def put_data(self, path: str, data: bytes, place: str) -> Placed:
+        """Writes bytes for the next run to where they wait, which `place` tells apart from all others."""
+        root = self._roots["install"]
+        room = self._waiting_room(root)
+        waiting, full = os.path.join(room, place), os.path.join(root, path)
+        self.check(OutputFile(path, ""))
+        _enter(room, full)
+        _write(waiting, full, data)
+        return Placed(full, "install", path, None, digest(data), waiting, True)
 
     def _differs(self, path: str, data: bytes, name: str) -> bool:
         """Whether the file on disk is missing or has other bytes."""
