@@ -9,10 +9,9 @@ The front end makes one `AutogradProgram` of the definitions and derivatives.yam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
 from opgen.program import Program
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +23,7 @@ from opgen.frontend.nodes import read_source
 from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
 from opgen.output.template import TemplateSet
 from opgen.program import Program
+from opgen.values import dataclass
 
 NATIVE_FLAG: Final = "--native-yaml"
 TAGS_FLAG: Final = "--tags"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +28,7 @@ from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 from opgen.program import Options
+from opgen.values import dataclass
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """What `--generate` chooses from."""

@@ -16,9 +16,9 @@ import difflib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from opgen.fast_init import fast_init
+from opgen.values import dataclass
 
 TAB_WIDTH = 4
 MAX_LINE = 110
@@ -71,7 +71,6 @@ class Source:
         return Span(self, start, end)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a source, as half-open character offsets; line and column only when asked."""

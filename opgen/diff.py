@@ -23,7 +23,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +33,7 @@ from opgen.inputs import Inputs, find_inputs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
+from opgen.values import dataclass
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")

@@ -13,7 +13,6 @@ users of the model import.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final
@@ -31,7 +30,6 @@ from opgen.dispatch_keys import (
     is_ufunc_dispatch_key,
     is_xpu_dispatch_key,
 )
-from opgen.fast_init import fast_init
 from opgen.schema import (
     Annotation,
     Argument,
@@ -55,6 +53,7 @@ from opgen.schema import (
     Type,
     parse_returns,
 )
+from opgen.values import dataclass
 
 __all__ = [
     "BACKEND_COMPONENTS",
@@ -222,7 +221,6 @@ class Precompute:
         return tuple(a for replacing in self.replace.values() for a in replacing) + self.add
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
     """One operator overload: an entry of `native_functions.yaml`, or one derived from an entry."""
@@ -388,7 +386,6 @@ class NativeFunctionsViewGroup:
         return self.view.has_composite_implicit_autograd_kernel
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class BackendMetadata:
     """The kernel of one operator under one dispatch key."""

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeVar
 
 from opgen.diagnostics import expected
-from opgen.fast_init import fast_init
 from opgen.schema_lexer import Cursor, SchemaError
+from opgen.values import dataclass
 
 __all__ = [
     "Annotation",
@@ -439,7 +439,6 @@ def _read_alias_set(cursor: Cursor) -> tuple[str, ...]:
     return tuple(names)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a schema."""
@@ -518,7 +517,6 @@ def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
     return awaited
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Return:
     """One return of a schema."""
@@ -575,7 +573,6 @@ def _read_returns(cursor: Cursor) -> tuple[tuple[Return, ...], bool]:
     return tuple(returns), True
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class SelfArgument:
     """The argument that is `self` when the operator is called as a method."""
@@ -621,7 +618,6 @@ def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
     return None
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a schema, sorted into the places that calling conventions tell apart."""
@@ -846,7 +842,6 @@ def _check_argument(
 # --------------------------------------------------------------------------- names
 
 
-@fast_init
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseOperatorName:
     """An operator's name without its overload, taken apart."""
@@ -897,7 +892,6 @@ class BaseOperatorName:
         return hash(self._text)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorName:
     """An operator's name with its overload: `add.out`."""
@@ -983,7 +977,6 @@ class SchemaKind(Enum):
     """An out form that also takes buffers to work in (`_scratch_…`)."""
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class FunctionSchema:
     """A whole schema: `name.overload(arguments) -> returns`."""

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from opgen.api import cpp
 from opgen.api.types import Binding, NamedCType
-from opgen.fast_init import fast_init
 from opgen.model import FunctionSchema, NativeFunction, Type
+from opgen.values import dataclass
 
 DEFAULT_KEY: Final = "Default"
 """The key of derivatives that hold for every backend which has none of its own."""
@@ -126,7 +125,6 @@ class NativeFunctionWithDifferentiabilityInfo:
     """The forward formulas by dispatch key, rewritten for this form."""
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class DifferentiableInput:
     """An argument that may require a gradient."""
@@ -135,7 +133,6 @@ class DifferentiableInput:
     type: Type
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class DifferentiableOutput:
     """A result that may have a gradient."""

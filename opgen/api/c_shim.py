@@ -13,7 +13,6 @@ argument that an operator gets after its function was released goes into a furth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +30,7 @@ from opgen.model import (
     SchemaKind,
     Type,
 )
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ of this module's business.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -64,7 +63,6 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
-from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     Arguments,
@@ -79,6 +77,7 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
+from opgen.values import dataclass
 
 DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
 """The first parameter of a function that redispatches."""
@@ -446,7 +445,6 @@ def arguments(
 # ----------------------------------------------------------------------------------- signatures
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class CppSignature:
     """The signature of one public C++ function."""

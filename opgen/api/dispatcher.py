@@ -13,7 +13,6 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from opgen.api import cpp
 from opgen.api.types import (
@@ -27,8 +26,8 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
-from opgen.fast_init import fast_init
 from opgen.model import Argument, FunctionSchema, NativeFunction, Return, Type
+from opgen.values import dataclass
 
 
 def name(func: FunctionSchema) -> str:
@@ -84,7 +83,6 @@ def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -
     return cpp.returns_type(rs, policy=policy)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class DispatcherSignature:
     """The signature of an operator as the dispatcher sees it."""

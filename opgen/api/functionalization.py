@@ -14,7 +14,6 @@ replaying (or call the `_copy` form) and what kind of tensor the inverse may ret
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import dispatcher
@@ -42,6 +41,7 @@ from opgen.model import (
     NativeFunctionsViewGroup,
     Type,
 )
+from opgen.values import dataclass
 
 NAMESPACE: Final = "at::functionalization"
 INVERSES: Final = f"{NAMESPACE}::FunctionalInverses"

@@ -14,7 +14,6 @@ that is written to is a mutable optional.  A kernel may be written for plain int
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from opgen.api import cpp, dispatcher
 from opgen.api.translate import translate
@@ -42,6 +41,7 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
+from opgen.values import dataclass
 
 
 def name(func: FunctionSchema) -> str:

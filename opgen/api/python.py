@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
-from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     BaseTy,
@@ -35,6 +34,7 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
+from opgen.values import dataclass
 
 TENSOR: Final = BaseType(BaseTy.Tensor)
 BOOL: Final = BaseType(BaseTy.bool)
@@ -150,7 +150,6 @@ def parser_default(default: str, t: Type) -> str:
 # ----------------------------------------------------------------------------- arguments
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class PythonArgument:
     """One parameter of a Python function."""
@@ -212,7 +211,6 @@ class Deprecation:
     """The arguments of the C++ function, out arguments first: names of the old schema, or literals."""
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class PythonSignature:
     """The signature of one overload of a Python function or method."""

@@ -15,7 +15,6 @@ come as one list.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -24,8 +23,8 @@ from opgen.api.cpp import CppSignature
 from opgen.api.python import TENSOR, PythonArgument, PythonNumber, PythonSignature, has_tensor_options
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding, CType, TupleCType, UnsupportedTypeError
-from opgen.fast_init import fast_init
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
+from opgen.values import dataclass
 
 # ------------------------------------------------------------------- out of the parser's result
 
@@ -100,7 +99,6 @@ def arg_parser_output_expr(index: int, argument: PythonArgument) -> str:
 # ------------------------------------------------------------------------------------- the call
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class LambdaArgument:
     """A parameter of the lambda."""

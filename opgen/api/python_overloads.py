@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -31,6 +31,7 @@ from opgen.api.python import (
     signature,
 )
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

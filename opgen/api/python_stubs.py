@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -32,6 +31,7 @@ from opgen.api.python import (
 )
 from opgen.api.types import UnsupportedTypeError
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
+from opgen.values import dataclass
 
 LINE_LENGTH: Final = 88
 """The longest definition that stands on one line."""

@@ -18,12 +18,11 @@ Two `CType`s are equal if and only if C++ spells them the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from opgen.fast_init import fast_init
 from opgen.model import (
     Argument,
     BaseTy,
@@ -33,6 +32,7 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
+from opgen.values import dataclass
 
 
 class UnsupportedTypeError(ValueError):
@@ -245,7 +245,6 @@ class TupleCType(CType):
         return TupleCType(tuple(elem.remove_const_ref() for elem in self.elems))
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class NamedCType:
     """A C++ type and what a value of it stands for."""
@@ -268,7 +267,6 @@ class NamedCType:
         return NamedCType(name, self.type)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Binding:
     """A parameter of a C++ function."""

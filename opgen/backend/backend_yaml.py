@@ -16,7 +16,6 @@ them.  Every mistake is logged; there is a value only if there are none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -32,6 +31,7 @@ from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.model import BackendIndex, BackendMetadata, DispatchKey, FunctionSchema, OperatorName, SchemaError
 from opgen.program import Program
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ are right is for the compiler to say.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.backend.backend_yaml import ExternalBackend
@@ -20,6 +19,7 @@ from opgen.backend.cpp_tokens import Token, expand
 from opgen.diagnostics import Diagnostics, Note, Source, Span, did_you_mean
 from opgen.model import OperatorName
 from opgen.program import Program
+from opgen.values import dataclass
 
 _TRANSPARENT: Final = frozenset({"namespace", "extern"})
 """Words whose braces hold definitions of the outermost level."""

@@ -17,7 +17,6 @@ all of that as arguments, so that the compiler of graphs can call it as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.autograd import (
@@ -35,6 +34,7 @@ from opgen.dest.saved_attributes import Member, saved_members
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 _LISTS: Final = ("at::TensorList", "const at::ITensorListRef &")
 """Types of parameters that are lists of tensors."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.autograd_program import AutogradProgram
@@ -16,6 +15,7 @@ from opgen.dest.view_funcs import emit_view_funcs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
+from opgen.values import dataclass
 
 EmitAutograd = Callable[[AutogradProgram, TemplateSet], Iterator[OutputFile]]
 

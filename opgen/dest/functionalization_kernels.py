@@ -15,7 +15,6 @@ wrapped, the operator itself is called.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import native
@@ -33,6 +32,7 @@ from opgen.model import (
     Type,
 )
 from opgen.program import Program
+from opgen.values import dataclass
 
 _KEEPS_DTYPE_OF_OUT: Final = frozenset({"cumprod.out", "cumsum.out"})
 """Out forms whose `dtype`, if it isn't given, is that of the out argument."""

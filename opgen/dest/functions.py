@@ -13,7 +13,6 @@ with `_symint`, for `c10::SymInt`, and namespace `at::symint` has both under one
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.api.cpp import CppSignature
 from opgen.dest.includes import by_root_name, ops_include
@@ -25,6 +24,7 @@ from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

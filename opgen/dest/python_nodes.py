@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -40,6 +39,7 @@ from opgen.dest.autograd_functions import Node, nodes_of
 from opgen.dest.saved_attributes import Member
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 SHARDS: Final = 5
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.autograd_table import EmitAutograd
@@ -15,6 +14,7 @@ from opgen.dest.stubs import emit_function_stubs, emit_method_stubs, emit_return
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.python_program import PythonProgram
+from opgen.values import dataclass
 
 EmitPython = Callable[[PythonProgram, TemplateSet], Iterator[OutputFile]]
 

@@ -9,7 +9,6 @@ dim (at::IntArrayRef)                   std::vector<int64_t> dim;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -33,7 +32,7 @@ from opgen.api.types import (
     doubleT,
     stringT,
 )
-from opgen.fast_init import fast_init
+from opgen.values import dataclass
 
 _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
     {
@@ -55,7 +54,6 @@ _TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR))
 _OPTIONAL_TENSOR_LIST: Final = ListCType(OPTIONAL_TENSOR)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Member:
     """A member of a node's class, and the statements that handle it."""

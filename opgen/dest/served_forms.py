@@ -13,7 +13,6 @@ C++ functions or includes their headers asks here, so that the three agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -29,6 +28,7 @@ from opgen.model import (
 )
 from opgen.parts import V
 from opgen.program import Program
+from opgen.values import dataclass
 
 
 class Service(Enum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
@@ -26,6 +25,7 @@ from opgen.dest.vmap_plumbing import emit_vmap_plumbing
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
+from opgen.values import dataclass
 
 Emit = Callable[[Program, Options, TemplateSet], Iterator[OutputFile]]
 

@@ -14,7 +14,6 @@ For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -35,6 +34,7 @@ from opgen.model import (
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
+from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _SCALAR: Final = BaseType(BaseTy.Scalar)

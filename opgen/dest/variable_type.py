@@ -19,7 +19,6 @@ An operator without derivatives and with nothing particular about it is left to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -70,6 +69,7 @@ from opgen.dest.variable_type_graph import Graph, render_history, render_nodes, 
 from opgen.model import BaseTy, BaseType, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 SHARDS: Final = 10
 _TENSOR: Final = BaseType(BaseTy.Tensor)

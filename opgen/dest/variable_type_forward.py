@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.autograd import DifferentiableInput, ForwardDerivative
 from opgen.model import BaseTy, BaseType
+from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 

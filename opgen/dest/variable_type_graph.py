@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.autograd import (
@@ -39,6 +38,7 @@ from opgen.api.types import (
     stringT,
 )
 from opgen.dest.autograd_home import AutogradHome
+from opgen.values import dataclass
 
 _TENSORS: Final = (TENSOR, OPTIONAL_TENSOR)
 _TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR), ListCType(OPTIONAL_TENSOR))

@@ -13,7 +13,6 @@ symbolic integers and tensors can be read and exchanged, so that a view can be r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.types import (
@@ -43,6 +42,7 @@ from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
+from opgen.values import dataclass
 
 
 def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -9,7 +9,6 @@ TORCH_LIBRARY(mylib, m) {
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
@@ -17,6 +16,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 NEWER_TAGS: Final = ("inplace", "out")
 """Tags that the oldest torch which extensions are built for doesn't have."""

@@ -14,7 +14,6 @@ hold whether there are derivatives or not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.functionalization import is_multi_output
@@ -27,6 +26,7 @@ from opgen.extension.operators import call
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

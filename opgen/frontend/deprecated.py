@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -28,6 +27,7 @@ from opgen.frontend.fields import Field, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, SchemaError, Type
 from opgen.schema_lexer import Cursor
+from opgen.values import dataclass
 
 NAME = Field("name", scalar)
 ATEN = Field("aten", scalar)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
@@ -59,6 +58,7 @@ from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
 from opgen.schema import argument_places
 from opgen.schema_lexer import Cursor
 from opgen.schema_reader import SchemaReader
+from opgen.values import dataclass
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
 

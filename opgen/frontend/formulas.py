@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -38,6 +37,7 @@ from opgen.api.types import (
     typeAndSizeT,
 )
 from opgen.diagnostics import did_you_mean
+from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

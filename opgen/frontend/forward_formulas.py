@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import ForwardDerivative, identifiers
 from opgen.model import NativeFunction, Type, Variant
+from opgen.values import dataclass
 
 AUTO_LINEAR: Final = "auto_linear"
 AUTO_ELEMENT_WISE: Final = "auto_element_wise"

@@ -9,7 +9,6 @@ them, and a program is only made if there are none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,6 +34,7 @@ from opgen.model import (
 )
 from opgen.program import Program
 from opgen.schema_reader import SchemaReader
+from opgen.values import dataclass
 
 K = TypeVar("K")
 T = TypeVar("T")

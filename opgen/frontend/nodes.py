@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -35,9 +35,9 @@ from yaml.events import (
 )
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, did_you_mean
-from opgen.fast_init import fast_init
 from opgen.frontend.scalar_text import text_places
 from opgen.frontend.yaml_errors import explain
+from opgen.values import dataclass
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml where PyYAML was built with it; else the same rules in Python, some twenty times slower."""
@@ -55,7 +55,6 @@ _ENTRY = re.compile(r"^-(?=\s)", re.MULTILINE)
 _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A text, as the user meant it: quotes and escapes resolved, nothing else."""
@@ -112,7 +111,6 @@ class ListNode:
         return Span(self.source, self.start, self.end)
 
 
-@fast_init
 @dataclass(frozen=True, slots=True)
 class MappingNode:
     """Keys and values in the order written; no key comes twice."""

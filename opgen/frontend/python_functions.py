@@ -11,7 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.python import (
@@ -48,6 +48,7 @@ from opgen.model import (
 )
 from opgen.program import Program
 from opgen.python_program import PythonFunction, PythonProgram
+from opgen.values import dataclass
 
 
 def derive_python(

@@ -12,7 +12,6 @@ keeps `aten::add.Tensor` (`is_operator_selected`), and of `add_kernel` the code 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -28,6 +27,7 @@ from opgen.selective_build.operator import (
     strip_operator_overload_name,
 )
 from opgen.selective_build.plain_data import as_boolean, as_mapping, as_texts, check_keys
+from opgen.values import dataclass
 
 SELECTION_KEYS: Final = (
     "include_all_non_op_selectives",
