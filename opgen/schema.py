@@ -188,6 +188,13 @@ class BaseType(Type):
     def __str__(self) -> str:
         return self.name._name_  # as `name`, without the descriptor that makes it slow
 
+    def __eq__(self, other: object) -> bool:
+        # Asked more often than anything else: what a dataclass has for it makes two tuples.
+        return self is other or (isinstance(other, BaseType) and self.name is other.name)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         return self.name is base_ty
 

@@ -45,7 +45,7 @@ def _made(cls: type[T], eq: bool) -> type[T]:
     methods = {name: scope[name] for name in ("__init__", "__eq__", "__hash__") if name in scope}
     for name, method in methods.items():
         method.__qualname__ = f"{cls.__qualname__}.{name}"
-    for name, method in {**_METHODS, **methods}.items():
+    for name, method in (*_METHODS.items(), *methods.items()):
         if name not in cls.__dict__:
             setattr(made, name, method)
     return made
