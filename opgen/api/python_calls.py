@@ -92,8 +92,7 @@ def _unpacker(t: Type) -> str:
 def arg_parser_output_expr(index: int, argument: PythonArgument) -> str:
     """The C++ expression for the argument that the parser numbers `index`: `_r.toInt64(1)`."""
     default = "" if argument.default_init is None else f", {argument.default_init}"
-    value = f"_r.{arg_parser_unpack_method(argument)}({index}{default})"
-    return f"at::native::wrapped_scalar_tensor({value})" if isinstance(argument, PythonNumber) else value
+    return f"_r.{arg_parser_unpack_method(argument)}({index}{default})"
 
 
 # ------------------------------------------------------------------------------------- the call
@@ -124,8 +123,17 @@ class DispatchCall:
 
 
 def parsed_values(signature: PythonSignature) -> dict[str, str]:
-    """The C++ expressions for all arguments, by name and in the order in which the parser numbers them."""
-    return {a.name: arg_parser_output_expr(index, a) for index, a in enumerate(signature.arguments())}
+    """The C++ expressions for all arguments, by name and in the order in which the parser numbers them.
+
+    A number that stands for a tensor becomes one, of the type that it gives beside the tensors that are there.
+    """
+    arguments = signature.arguments()
+    values = {a.name: arg_parser_output_expr(index, a) for index, a in enumerate(arguments)}
+    tensors = [values[a.name] for a in signature.input_args if a.type == TENSOR]
+    for argument in arguments:
+        if isinstance(argument, PythonNumber):
+            values[argument.name] = f"number({', '.join((values[argument.name], *tensors))})"
+    return values
 
 
 def dispatch_call(

@@ -1,7 +1,7 @@
 """An extension's operators → its Python package, but for the module `_C` that is compiled.
 
 `__init__.py` takes the functions from `_C`, `_C.pyi` tells type checkers of them, `return_types` has the
-named tuples, and `py.typed` says that all of it is typed.
+named tuples, `_compiling` sees to `torch.compile`, and `py.typed` says that all of it is typed.
 
     from ._C import (
         blend as blend,
@@ -44,6 +44,7 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
         return OutputFile(f"{FOLDER}/{extension.package}/{path}", text)
 
     yield file("__init__.py", names=names, exported=exported)
+    yield file("_compiling.py")
     yield file("_C.pyi", functions=_stubs(python))
     if returns:
         yield file("return_types.py", names=sorted(returns))

@@ -6,6 +6,9 @@
 #include <torch/csrc/python_headers.h>
 
 #include <ATen/ScalarOps.h>
+#include <ATen/native/TypeProperties.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/core/TensorOptions.h>
 #include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Exceptions.h>
@@ -41,6 +44,21 @@ PyObject* own_module = nullptr;
   }
   return torch::handle_torch_function_no_python_arg_parser(
       parsed.overloaded_args, args, kwargs, name, function.get(), "$package");
+}
+
+// A number, as a tensor beside others: as torch has it for its own operators, or where Python code sees the
+// operators' arguments (compilers do), which would see the number, as a tensor of the type that results.
+template <class... Tensors>
+[[maybe_unused]] at::Tensor number(const at::Scalar& value, const Tensors&... others) {
+  at::Tensor wrapped = at::native::wrapped_scalar_tensor(value);
+  if (!c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+      !(others.key_set().has(c10::DispatchKey::Python) || ...)) {
+    return wrapped;
+  }
+  at::native::ResultTypeState types;
+  ((types = at::native::update_result_type_state(others, types)), ...);
+  types = at::native::update_result_type_state(wrapped, types);
+  return at::scalar_tensor(value, at::TensorOptions(at::native::result_type(types)));
 }
 
 // Python's objects for results: tensors and numbers as torch has them, lists as tuples.
@@ -133,6 +151,19 @@ $endfor
     {nullptr, nullptr, 0, nullptr},
 };
 
+$if return_types
+// What Python's own named tuples have: torch.compile knows one by it.
+bool name_fields(PyTypeObject* type) {
+  THPObjectPtr names(PyObject_GetAttrString((PyObject*)type, "__match_args__"));
+  if (!names || PyDict_SetItemString(type->tp_dict, "_fields", names.get()) != 0 ||
+      PyDict_SetItemString(type->tp_dict, "_make", (PyObject*)type) != 0) {
+    return false;
+  }
+  PyType_Modified(type);
+  return true;
+}
+
+$endif
 PyObject* make_module() {
   static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "${package}._C", nullptr, -1, functions};
   THPObjectPtr module(PyModule_Create(&definition));
@@ -148,7 +179,8 @@ $if return_types
     return nullptr;
   }
 $for type in return_types
-  if (PyDict_SetItemString(types.get(), "${type.name}", (PyObject*)generated::${type.getter}()) != 0) {
+  if (PyTypeObject* type = generated::${type.getter}();
+      !name_fields(type) || PyDict_SetItemString(types.get(), "${type.name}", (PyObject*)type) != 0) {
     return nullptr;
   }
 $endfor

@@ -6,6 +6,9 @@
 #include <torch/csrc/python_headers.h>
 
 #include <ATen/ScalarOps.h>
+#include <ATen/native/TypeProperties.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/core/TensorOptions.h>
 #include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Exceptions.h>
@@ -44,6 +47,21 @@ PyObject* own_module = nullptr;
   }
   return torch::handle_torch_function_no_python_arg_parser(
       parsed.overloaded_args, args, kwargs, name, function.get(), "mylib");
+}
+
+// A number, as a tensor beside others: as torch has it for its own operators, or where Python code sees the
+// operators' arguments (compilers do), which would see the number, as a tensor of the type that results.
+template <class... Tensors>
+[[maybe_unused]] at::Tensor number(const at::Scalar& value, const Tensors&... others) {
+  at::Tensor wrapped = at::native::wrapped_scalar_tensor(value);
+  if (!c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+      !(others.key_set().has(c10::DispatchKey::Python) || ...)) {
+    return wrapped;
+  }
+  at::native::ResultTypeState types;
+  ((types = at::native::update_result_type_state(others, types)), ...);
+  types = at::native::update_result_type_state(wrapped, types);
+  return at::scalar_tensor(value, at::TensorOptions(at::native::result_type(types)));
 }
 
 // Python's objects for results: tensors and numbers as torch has them, lists as tuples.
@@ -303,14 +321,14 @@ static PyObject * python_mix(PyObject* self_, PyObject* args, PyObject* kwargs)
           pybind11::gil_scoped_release no_gil;
           return ::mylib::mix(self, other, by);
         };
-        return to_python(dispatch_mix(at::native::wrapped_scalar_tensor(_r.scalar(0)), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix(number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), _r.scalar(2)));
       } else {
         // mylib::mix.out(Tensor self, Tensor other, *, Scalar by=1, Tensor(a!) out) -> Tensor(a!)
         auto dispatch_mix_out = [](at::Tensor out, const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
           pybind11::gil_scoped_release no_gil;
           return ::mylib::mix_out(out, self, other, by);
         };
-        return to_python(dispatch_mix_out(_r.tensor(3), at::native::wrapped_scalar_tensor(_r.scalar(0)), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix_out(_r.tensor(3), number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), _r.scalar(2)));
       }
     }
     case 2: {
@@ -328,14 +346,14 @@ static PyObject * python_mix(PyObject* self_, PyObject* args, PyObject* kwargs)
           pybind11::gil_scoped_release no_gil;
           return ::mylib::mix(self, other, by);
         };
-        return to_python(dispatch_mix(_r.tensor(0), at::native::wrapped_scalar_tensor(_r.scalar(1)), _r.scalar(2)));
+        return to_python(dispatch_mix(_r.tensor(0), number(_r.scalar(1), _r.tensor(0)), _r.scalar(2)));
       } else {
         // mylib::mix.out(Tensor self, Tensor other, *, Scalar by=1, Tensor(a!) out) -> Tensor(a!)
         auto dispatch_mix_out = [](at::Tensor out, const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
           pybind11::gil_scoped_release no_gil;
           return ::mylib::mix_out(out, self, other, by);
         };
-        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), at::native::wrapped_scalar_tensor(_r.scalar(1)), _r.scalar(2)));
+        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), number(_r.scalar(1), _r.tensor(0)), _r.scalar(2)));
       }
     }
   }
@@ -400,6 +418,17 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+// What Python's own named tuples have: torch.compile knows one by it.
+bool name_fields(PyTypeObject* type) {
+  THPObjectPtr names(PyObject_GetAttrString((PyObject*)type, "__match_args__"));
+  if (!names || PyDict_SetItemString(type->tp_dict, "_fields", names.get()) != 0 ||
+      PyDict_SetItemString(type->tp_dict, "_make", (PyObject*)type) != 0) {
+    return false;
+  }
+  PyType_Modified(type);
+  return true;
+}
+
 PyObject* make_module() {
   static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "mylib._C", nullptr, -1, functions};
   THPObjectPtr module(PyModule_Create(&definition));
@@ -413,7 +442,8 @@ PyObject* make_module() {
   if (!types) {
     return nullptr;
   }
-  if (PyDict_SetItemString(types.get(), "extremes", (PyObject*)generated::get_extremes_structseq()) != 0) {
+  if (PyTypeObject* type = generated::get_extremes_structseq();
+      !name_fields(type) || PyDict_SetItemString(types.get(), "extremes", (PyObject*)type) != 0) {
     return nullptr;
   }
   if (PyObject_SetAttrString(module.get(), "_return_types", types.get()) != 0) {

@@ -3,6 +3,7 @@
 
 import torch as _torch  # its libraries come first
 
+from . import _C, _compiling
 from . import return_types as return_types
 from ._C import (
     extremes as extremes,
@@ -25,4 +26,5 @@ __all__ = [
     "to",
 ]
 
-del _torch
+_compiling.allow([getattr(_C, _name) for _name in __all__ if hasattr(_C, _name)])
+del _torch, _C, _compiling
