@@ -42,10 +42,12 @@ def _made(cls: type[T], eq: bool) -> type[T]:
     lines = [*_init(every, hasattr(made, "__post_init__")), *(_comparison(every) if eq else ())]
     # As dataclasses do it: functions for any number of fields would take longer than what they replace.
     exec("\n".join(lines), scope)
-    methods = {name: scope[name] for name in ("__init__", "__eq__", "__hash__") if name in scope}
+    methods: dict[str, Any] = dict(_METHODS)
+    for name in ("__init__", "__eq__", "__hash__"):
+        if name in scope:
+            methods[name] = scope[name]
+            methods[name].__qualname__ = f"{cls.__qualname__}.{name}"
     for name, method in methods.items():
-        method.__qualname__ = f"{cls.__qualname__}.{name}"
-    for name, method in (*_METHODS.items(), *methods.items()):
         if name not in cls.__dict__:
             setattr(made, name, method)
     return made
