@@ -38,6 +38,8 @@ BACKEND_LIST_FLAG: Final = "--backend-whitelist"
 MAX_SUGGESTIONS: Final = 10
 """Most unknown operators of a selection for which the nearest known one is looked up."""
 
+_LISTED = re.compile(r"[\w.:-]+", re.ASCII)
+_SPACED = re.compile(r"[^\s,]+")
 _OPERATOR = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?", re.ASCII)
 
 
@@ -62,6 +64,7 @@ class KnownOperators:
 
 
 _Lists: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+_Words: TypeAlias = tuple[tuple[str, tuple[Scalar, ...]], ...]
 
 
 def operator_name(node: Node) -> Scalar:
@@ -76,9 +79,20 @@ def operator_name(node: Node) -> Scalar:
     raise UserError(Diagnostic("bad-operator-name", f"'{name.text}' is not the name of an operator", name.span, label))
 
 
-def texts(node: Node) -> tuple[str, ...]:
-    """A list of texts, or one text with commas between words."""
-    return tuple(word.text for word in word_list(node))
+def listed_names(node: Node) -> tuple[str, ...]:
+    """Names of classes or features; C++ gets them as one list with semicolons between them."""
+    log, words = Diagnostics(), word_list(node)
+    for word in words:
+        check_listed_name(word, log)
+    log.raise_errors()
+    return tuple(word.text for word in words)
+
+
+def check_listed_name(word: Scalar, log: Diagnostics) -> None:
+    """Logs a name that would break the list that C++ gets."""
+    if not _LISTED.fullmatch(word.text):
+        label = "write letters, digits, '_', '.', ':' and '-'"
+        log.error("bad-selected-name", f"'{word.text}' is no name of a class or feature", word.span, label)
 
 
 def operators(node: Node) -> MappingNode:
@@ -99,26 +113,34 @@ ALL_OPERATORS = Field("include_all_operators", boolean, default=False)
 ALL_ELSE = Field("include_all_non_op_selectives", boolean, default=False)
 DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
 OPERATORS: Field[MappingNode | None] = Field("operators", operators, default=None)
-KERNELS: Field[_Lists] = Field("kernel_metadata", mapping_of(text, texts), default=())
+KERNELS: Field[_Words] = Field("kernel_metadata", mapping_of(text, word_list), default=())
 ET_KERNELS: Field[_Lists] = Field("et_kernel_metadata", mapping_of(text, list_of(text)), default=())
-CLASSES: Field[tuple[str, ...]] = Field("custom_classes", texts, default=())
-FEATURES: Field[tuple[str, ...]] = Field("build_features", texts, default=())
+CLASSES: Field[tuple[str, ...]] = Field("custom_classes", listed_names, default=())
+FEATURES: Field[tuple[str, ...]] = Field("build_features", listed_names, default=())
 TABLE = (ALL_OPERATORS, ALL_ELSE, DEBUG_INFO, OPERATORS, KERNELS, ET_KERNELS, CLASSES, FEATURES)
 
 
 def load_selection(
-    where: Source | Path, log: Diagnostics, known: KnownOperators | None = None
+    where: Source | Path,
+    log: Diagnostics,
+    known: KnownOperators | None = None,
+    dtypes: Collection[str] | None = None,
 ) -> SelectiveBuilder | None:
-    """The selection in a YAML file, or None if it can't be used; `log` says why."""
+    """The selection in a YAML file, or None if it can't be used; `log` says why.
+
+    `known` are the operators, and `dtypes` the types of elements, that it may name; None for any.
+    """
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a selection", log)
     if values is None:
         return None
+    for tag, words in values[KERNELS]:
+        check_dtypes(tag, words, dtypes, log)
     return SelectiveBuilder(
         include_all_operators=values[ALL_OPERATORS],
         _debug_info=values[DEBUG_INFO],
         operators=_read_operators(values[OPERATORS], log, known),
-        kernel_metadata=FrozenMap(values[KERNELS]),
+        kernel_metadata=FrozenMap({tag: tuple(word.text for word in words) for tag, words in values[KERNELS]}),
         et_kernel_metadata=FrozenMap(values[ET_KERNELS]),
         custom_classes=frozenset(values[CLASSES]),
         build_features=frozenset(values[FEATURES]),
@@ -126,14 +148,47 @@ def load_selection(
     )
 
 
+def check_dtypes(tag: str, words: Iterable[Scalar], legal: Collection[str] | None, log: Diagnostics) -> None:
+    """Logs the types of elements of a kernel that don't exist."""
+    for word in words:
+        if legal is not None and word.text not in legal:
+            message = f"'{word.text}' of the kernel '{tag}' is not a dtype"
+            log.error("unknown-dtype", message, word.span, expected(word.text, legal))
+
+
 def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:
     """The selection that a list of operators on the command line stands for: inference, all overloads."""
-    good = tuple(_checked(_words(OPERATOR_LIST_FLAG, names), log))
+    return selection_of_words(words_of_flag(OPERATOR_LIST_FLAG, names), log, known)
+
+
+def selection_of_words(
+    words: Iterable[Scalar], log: Diagnostics, known: KnownOperators | None = None
+) -> SelectiveBuilder:
+    """The same for operators that were named one by one, wherever that was."""
+    good = checked_names(words, log)
     if known is not None:
         check_operators(((name, True) for name in good), known, log)
     return SelectiveBuilder.from_legacy_op_registration_allow_list(
         {name.text for name in good}, is_root_operator=True, is_used_for_training=False
     )
+
+
+def load_words(where: Source | Path, log: Diagnostics) -> tuple[Scalar, ...]:
+    """The words of a file, with their places: a YAML list, or words with white space between them."""
+    root = load_yaml(where, log)
+    try:
+        if isinstance(root, Scalar):
+            found = ((root, match.span()) for match in _SPACED.finditer(root.text))
+            return tuple(_part(whole, start, end) for whole, (start, end) in found)
+        return () if root is None else list_of(scalar)(root)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+        return ()
+
+
+def _part(whole: Scalar, start: int, end: int) -> Scalar:
+    span = whole.span_at(start, end)
+    return Scalar(whole.text[start:end], whole.source, span.start, span.end)
 
 
 def select(
@@ -151,7 +206,7 @@ def select(
 
 def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:
     """Logs the words given to a flag that are not legal; `what` names such a word in messages."""
-    for word in _words(flag, words):
+    for word in words_of_flag(flag, words):
         if word.text not in legal:
             label = expected(word.text, legal)
             log.error(f"unknown-{what.replace(' ', '-')}", f"there is no {what} '{word.text}'", word.span, label)
@@ -207,7 +262,7 @@ def _read_operators(
     node: MappingNode | None, log: Diagnostics, known: KnownOperators | None
 ) -> FrozenMap[str, SelectiveBuildOperator]:
     entries = dict(node.entries) if node else {}
-    read = [(name, _read_operator(name.text, entries[name], log)) for name in _checked(entries, log)]
+    read = [(name, _read_operator(name.text, entries[name], log)) for name in checked_names(entries, log)]
     kept = [(name, operator) for name, operator in read if operator is not None]
     if known is not None:
         check_operators(((name, operator.include_all_overloads) for name, operator in kept), known, log)
@@ -226,16 +281,18 @@ def _read_operator(name: str, node: Node, log: Diagnostics) -> SelectiveBuildOpe
     )
 
 
-def _checked(names: Iterable[Scalar], log: Diagnostics) -> Iterator[Scalar]:
+def checked_names(names: Iterable[Scalar], log: Diagnostics) -> tuple[Scalar, ...]:
     """Those of `names` that are names of operators; logs what is wrong with the others."""
+    good = []
     for name in names:
         try:
-            yield operator_name(name)
+            good.append(operator_name(name))
         except UserError as problem:
             log.extend(problem.diagnostics)
+    return tuple(good)
 
 
-def _words(flag: str, words: Sequence[str]) -> tuple[Scalar, ...]:
+def words_of_flag(flag: str, words: Sequence[str]) -> tuple[Scalar, ...]:
     """The words given to a flag, with their places in the line that they make."""
     source, start, placed = Source(flag, " ".join(words)), 0, []
     for word in words:

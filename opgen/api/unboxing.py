@@ -1,0 +1,164 @@
+"""An operator's arguments on the interpreter's stack → the C++ values that its function takes.
+
+TorchScript's interpreter keeps arguments as `c10::IValue`s on a stack.  A kernel that is called by it
+takes each from there and makes of it what the C++ function wants; for `int[] dim` of two arguments
+
+    c10::IValue dim = std::move(peek(stack, 1, 2));
+    std::vector<int64_t> dim_vec;
+    const c10::List<c10::IValue> dim_list_in = dim.toList();
+    for (c10::IValue dim_elem: dim_list_in) {
+      int64_t dim_elem_base = dim_elem.to<int64_t>();
+      dim_vec.push_back(dim_elem_base);
+    }
+    at::IntArrayRef dim_list_out(dim_vec);
+
+What owns the elements, `dim_vec`, is declared outside of all blocks, so that it lives until the call.
+Integers are plain ones: a stack of an interpreter without a compiler holds no symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.types import DEFAULT_POLICY, OPTIONAL_TENSOR_LIST, Binding, CType, NamedCType, TypePolicy
+from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type
+from opgen.values import dataclass
+
+IVALUE: Final = "c10::IValue"
+_BOOL: Final = BaseType(BaseTy.bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A variable that owns what a converted value only refers to."""
+
+    type: str
+    name: str
+
+    @property
+    def declaration(self) -> str:
+        """The statement that declares it."""
+        return f"{self.type} {self.name};"
+
+
+@dataclass(frozen=True, slots=True)
+class Unboxed:
+    """How one `IValue` becomes a C++ value."""
+
+    name: str
+    """The variable that holds the C++ value."""
+    ctype: CType
+    """The type that the C++ function takes it as."""
+    code: tuple[str, ...]
+    """Statements, line by line, that make it of the `IValue`."""
+    owners: tuple[Owner, ...] = ()
+    """What must be declared before them, and outlive the value."""
+
+
+def name(function: NativeFunction) -> str:
+    """The function that calls the operator with what is on a stack: `add_Tensor`."""
+    return function.func.name.unambiguous_name()
+
+
+def convert_arguments(function: NativeFunction) -> tuple[list[Binding], list[str]]:
+    """The values that the operator's C++ function takes, and the code that makes them of a stack.
+
+    The bindings are in the order of the schema, and say what each value stands for.
+    """
+    policy = TypePolicy.from_function(function)
+    group = cpp.CppSignatureGroup.from_native_function(function, method=False)
+    arguments = group.most_faithful_signature().arguments
+    types = {argument.name: argument for argument in function.func.arguments.flat_all}
+    code = [
+        f"{IVALUE} {binding.name} = std::move(peek(stack, {at}, {len(arguments)}));"
+        for at, binding in enumerate(arguments)
+    ]
+    bindings: list[Binding] = []
+    for binding in arguments:
+        argument = types[binding.name]
+        unboxed = unbox(argument.type, binding.name, mutable=argument.is_write, policy=policy)
+        code += [owner.declaration for owner in unboxed.owners]
+        code += unboxed.code
+        # The type is the parameter's own, whose name may differ: a memory format beside tensor options.
+        nctype = NamedCType(binding.nctype.name, unboxed.ctype)
+        bindings.append(Binding(unboxed.name, nctype, binding.argument))
+    return bindings, code
+
+
+def argumenttype_ivalue_convert(
+    t: Type, arg_name: str, *, mutable: bool = False, policy: TypePolicy = DEFAULT_POLICY
+) -> tuple[str, CType, list[str], list[str]]:
+    """What `unbox` finds, as torchgen gives it: a variable, its type, statements, declarations before them."""
+    unboxed = unbox(t, arg_name, mutable=mutable, policy=policy)
+    return unboxed.name, unboxed.ctype, list(unboxed.code), [owner.declaration for owner in unboxed.owners]
+
+
+def unbox(t: Type, value: str, *, mutable: bool = False, policy: TypePolicy = DEFAULT_POLICY) -> Unboxed:
+    """How the `IValue` called `value` becomes what a function takes for an argument of type `t`."""
+    ctype = cpp.argument_ctype(t, mutable=mutable, policy=policy)
+    spelled = ctype.cpp_type(strip_ref=True)
+    if isinstance(t, OptionalType):
+        return _unbox_optional(t, value, ctype, unbox(t.elem, f"{value}_opt_in", mutable=mutable, policy=policy))
+    if isinstance(t, ListType):
+        if t.elem == _BOOL:
+            return _unbox_array(t, value, ctype)
+        return _unbox_list(value, ctype, unbox(t.elem, f"{value}_elem", mutable=mutable, policy=policy))
+    made = f"{value}_base"
+    return Unboxed(made, ctype, (f"{spelled} {made} = {value}.to<{spelled}>();",))
+
+
+def _unbox_optional(t: OptionalType, value: str, ctype: CType, elem: Unboxed) -> Unboxed:
+    spelled = ctype.cpp_type(strip_ref=True)
+    given, made = f"{value}_opt", f"{value}_opt_out"
+    code = (
+        f"auto {given} = {value}.toOptional<{IVALUE}>();",
+        f"{spelled} {made};",
+        f"if ({given}.has_value()) {{",
+        f"  const {IVALUE} {given}_in = {given}.value();",
+        *_indented(elem.code),
+        f"  {made} = {spelled}({elem.name});",
+        "} else {",
+        f"  {made} = {spelled}();",
+        "}",
+    )
+    return Unboxed(made, ctype, code, elem.owners)
+
+
+def _unbox_array(t: ListType, value: str, ctype: CType) -> Unboxed:
+    """A list of bools of known length, which is passed by value."""
+    made = f"{value}_list_out"
+    code = (
+        f"const c10::List<{IVALUE}> {value}_list_in = {value}.toList();",
+        f"{ctype} {made} = as_array<bool, {t.size}>({value}_list_in);",
+    )
+    return Unboxed(made, ctype, code)
+
+
+def _unbox_list(value: str, ctype: CType, elem: Unboxed) -> Unboxed:
+    """A list that refers to a vector; one of optional tensors owns its elements itself."""
+    made, vector = f"{value}_list_out", f"{value}_vec"
+    spelled = ctype.cpp_type(strip_ref=True)
+    owns_elements = ctype == OPTIONAL_TENSOR_LIST
+    lines = [f"const c10::List<{IVALUE}> {value}_list_in = {value}.toList();"]
+    if owns_elements:
+        lines.append(f"{spelled} {made};")
+    lines += [
+        f"for ({IVALUE} {value}_elem: {value}_list_in) {{",
+        *_indented(owner.declaration for owner in elem.owners),
+        *_indented(elem.code),
+        f"  {made if owns_elements else vector}.push_back({elem.name});",
+        # A vector that is moved keeps its buffer, so what refers to its elements stays right.
+        *(f"  {owner.name}_kept.push_back(std::move({owner.name}));" for owner in elem.owners),
+        "}",
+    ]
+    owners = [Owner(f"std::vector<{kept.type}>", f"{kept.name}_kept") for kept in elem.owners]
+    if not owns_elements:
+        owners.append(Owner(f"std::vector<{elem.ctype.cpp_type(strip_ref=True)}>", vector))
+        lines.append(f"{spelled} {made}({vector});")
+    return Unboxed(made, ctype, tuple(lines), tuple(owners))
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)

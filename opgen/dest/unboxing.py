@@ -1,0 +1,156 @@
+"""The selected operators → kernels for TorchScript's interpreter: `UnboxingFunctions`, `RegisterCodegenUnboxedKernels`.
+
+A kernel takes an operator's arguments from a stack, calls the operator's C++ function and puts the results
+in their place.  Torch makes such kernels with templates when it is compiled; a small build has them
+written out instead, for the operators that its models call and no others.
+
+    TORCH_API void relu(Stack & stack) {
+      c10::IValue self = std::move(peek(stack, 0, 1));
+      at::Tensor self_base = self.to<at::Tensor>();
+      drop(stack, 1);
+      auto result_ = self_base.relu();
+      pack(stack, std::move(result_));
+    }
+
+Each is registered under the operator's name, with names and defaults of arguments, so that no schema has
+to be parsed when a program starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import unboxing
+from opgen.api.cpp import default_expr
+from opgen.api.translate import call_arguments
+from opgen.dest.cpp_text import string_literal
+from opgen.model import Argument, BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
+from opgen.output.files import OutputFile, emit_sharded, shard
+from opgen.output.template import TemplateSet
+from opgen.program import Program
+
+_HEADER: Final = "UnboxingFunctions.h"
+_SOURCE: Final = "UnboxingFunctions.cpp"
+_REGISTRATIONS: Final = "RegisterCodegenUnboxedKernels.cpp"
+_SOURCE_SHARDS: Final = 5
+_REGISTRATION_SHARDS: Final = 10
+
+_NOTHING: Final = "::std::nullopt,"
+"""An operator that isn't registered: empty braces would be ambiguous in C++."""
+_ELEMENTS: Final = MappingProxyType({BaseTy.int: "int64_t", BaseTy.SymInt: "int64_t", BaseTy.float: "double"})
+"""The C++ types of numbers, without which a literal's type would be that of its spelling."""
+
+
+def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields the header, the kernels and their registrations."""
+    functions = [f for f in program.functions if program.selector.is_root_operator(_full_name(f))]
+    declarations = [_declaration(program, function) for function in functions]
+    yield OutputFile(_HEADER, templates.render(_HEADER, {"declarations": declarations}))
+    yield from emit_sharded(
+        templates,
+        _SOURCE,
+        {},
+        functions,
+        key=lambda function: function.root_name,
+        item_env=lambda function: {"definitions": [_definition(program, function)]},
+        shards=_SOURCE_SHARDS,
+        sharded_keys=("definitions",),
+    )
+    has_empty_shard = len({shard(f.root_name, _REGISTRATION_SHARDS) for f in functions}) < _REGISTRATION_SHARDS
+    yield from emit_sharded(
+        templates,
+        _REGISTRATIONS,
+        {"unboxed_ops": (_NOTHING,) if has_empty_shard else ()},
+        functions,
+        key=lambda function: function.root_name,
+        item_env=lambda function: {"unboxed_ops": [_registration(program, function)]},
+        shards=_REGISTRATION_SHARDS,
+        sharded_keys=("unboxed_ops",),
+    )
+
+
+def _full_name(function: NativeFunction) -> str:
+    return f"{function.namespace}::{function.func.name}"
+
+
+def _schema(program: Program, function: NativeFunction) -> str:
+    return f"{function.namespace}::{program.signatures(function).schema}"
+
+
+def _declaration(program: Program, function: NativeFunction) -> str:
+    return f"// {_schema(program, function)}\nTORCH_API void {unboxing.name(function)}(Stack & stack);"
+
+
+def _definition(program: Program, function: NativeFunction) -> str:
+    """The kernel of one operator."""
+    bindings, code = unboxing.convert_arguments(function)
+    signatures = program.signatures(function)
+    # Where the usual function is written by hand, only what is generated beside it is sure to be there.
+    signature, callee = signatures.cpp.most_faithful_signature(), "at::"
+    if Variant.method in function.variants:
+        itself = next(b.name for b in bindings if b.nctype.name == "self")
+        signature, callee = signature.as_method(), f"{itself}."
+    call = f"{callee}{signature.name()}({call_arguments(bindings, signature.arguments)});"
+    body = [*code, f"drop(stack, {len(bindings)});"]
+    body += ["auto result_ = " + call, "pack(stack, std::move(result_));"] if function.func.returns else [call]
+    lines = "".join([f"  {line}\n" for line in body])
+    return f"\n// {_schema(program, function)}\nTORCH_API void {unboxing.name(function)}(Stack & stack) {{\n{lines}}}"
+
+
+def _registration(program: Program, function: NativeFunction) -> str:
+    """The registration of one operator's kernel, followed by a comma."""
+    name, func = unboxing.name(function), function.func
+    positional = len(func.arguments.flat_positional)
+    arguments = [_argument(a, at >= positional) for at, a in enumerate(func.schema_order_arguments())]
+    returns = [f"c10::Argument({string_literal(returned.name or '')})" for returned in func.returns]
+    return f"""
+// {_schema(program, function)}
+OperatorGenerator(
+    {string_literal(f"{function.namespace}::{func.name.name}")},
+    {string_literal(func.name.overload_name)},
+    {_braced(arguments)},
+    {_braced(returns)},
+    [](Stack & stack) {{
+      RECORD_FUNCTION({string_literal(str(func.name.name))}, std::vector<c10::IValue>());
+      at::unboxing::{name}(stack);
+    }},
+    aliasAnalysisFromSchema()
+),"""
+
+
+def _braced(items: Sequence[str]) -> str:
+    """A list in braces, an item a line."""
+    return "{\n" + "".join([f"        {item},\n" for item in items]) + "    }" if items else "{}"
+
+
+def _argument(argument: Argument, is_keyword_only: bool) -> str:
+    """What the registry knows of an argument: its name, its default, and whether it is given by name only."""
+    default = "::std::nullopt" if argument.default is None else default_ivalue(argument.default, argument.type)
+    keyword_only = ", true" if is_keyword_only else ""
+    return f"c10::Argument({string_literal(argument.name)}, nullptr, ::std::nullopt, {default}{keyword_only})"
+
+
+def default_ivalue(default: str, t: Type) -> str:
+    """The C++ expression for the `IValue` that stands for a default: `c10::IValue(static_cast<double>(1))`."""
+    if isinstance(t, OptionalType):
+        return "c10::IValue()" if default == "None" else default_ivalue(default, t.elem)
+    expression = default_expr(default, t, symint=False)
+    if isinstance(t, ListType):
+        return f"c10::IValue({_list(expression, t)})"
+    if t == BaseType(BaseTy.Scalar):
+        return f"c10::IValue(at::Scalar({expression}))"
+    number = _ELEMENTS.get(t.name) if isinstance(t, BaseType) else None
+    return f"c10::IValue({expression})" if number is None else f"c10::IValue(static_cast<{number}>({expression}))"
+
+
+def _list(expression: str, t: ListType) -> str:
+    """A list of a default; a lone value fills one of known length."""
+    elem = t.elem
+    if elem == BaseType(BaseTy.bool):
+        return f"std::array<bool, {t.size}>{expression}"
+    spelled = _ELEMENTS.get(elem.name) if isinstance(elem, BaseType) else None
+    spelled = spelled or unboxing.unbox(elem, "elem").ctype.cpp_type(strip_ref=True)
+    items = expression if expression.startswith("{") else "{" + ", ".join([expression] * (t.size or 1)) + "}"
+    return f"std::vector<{spelled}>{items}"

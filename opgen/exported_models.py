@@ -1,0 +1,164 @@
+"""Turns a saved model into the operators that it calls and the classes that it uses, with the installed torch.
+
+    read_model(Path("model.ptl"), log)   →   ExportedModel("lite interpreter", ("aten::linear", …), ())
+
+Three kinds of file are told apart by what they hold: byte code of the lite interpreter, TorchScript,
+and what `torch.export.save` writes.  Torch is imported when a function here is called, not before.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from opgen.diagnostics import Diagnostics, Note
+from opgen.installed_torch import import_torch
+from opgen.values import dataclass
+
+LITE: Final = "lite interpreter"
+SCRIPT: Final = "TorchScript"
+EXPORTED: Final = "torch.export"
+
+_CLASS: Final = re.compile(rb"__torch__\.torch\.classes\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)")
+_COMMAND: Final = "select"
+_DEFAULT: Final = "default"
+"""What torch calls the overload without a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedModel:
+    """What a build must keep so that it can run a model."""
+
+    kind: str
+    operators: tuple[str, ...]
+    """With namespace and overload, sorted."""
+    classes: tuple[str, ...]
+    """TorchBind classes, with their namespace, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredOperators:
+    """The operators that the installed torch has."""
+
+    dispatched: frozenset[str]
+    """Those that the dispatcher knows."""
+    interpreted: frozenset[str]
+    """Those that TorchScript's interpreter brings, and that no definition lists."""
+
+
+def registered_operators(log: Diagnostics) -> RegisteredOperators | None:
+    """What the installed torch registers when it is imported; None, with the reason logged, without torch."""
+    torch = import_torch("torch", _COMMAND, log)
+    if torch is None:
+        return None
+    native = torch._C
+    dispatched = frozenset(native._dispatch_get_all_op_names())
+    every = (_full_name(schema.name, schema.overload_name) for schema in native._jit_get_all_schemas())
+    return RegisteredOperators(dispatched, frozenset(every) - dispatched)
+
+
+def load_libraries(paths: Sequence[Path], log: Diagnostics) -> None:
+    """Loads libraries that register operators of models."""
+    torch = import_torch("torch", _COMMAND, log) if paths else None
+    if torch is None:
+        return
+    for path in paths:
+        try:
+            torch.ops.load_library(path)
+        except OSError as problem:
+            reason = problem.__cause__ or problem
+            log.error("unreadable-file", f"can't load the library '{path}': {_first_line(reason)}")
+
+
+def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
+    """The operators and classes of a saved model; None, with the reasons logged, if it can't be read."""
+    try:
+        names, classes = _look_into(path)
+    except (OSError, zipfile.BadZipFile) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else "it is no zip archive"
+        log.error("unreadable-model", f"can't read the model '{path}': {reason}", notes=_ADVICE)
+        return None
+    kind = _kind_of(names)
+    if kind is None:
+        log.error("unreadable-model", f"'{path}' holds no operators: it is no exported model", notes=_ADVICE)
+        return None
+    module, read = _READERS[kind]
+    library = import_torch(module, _COMMAND, log)
+    if library is None:
+        return None
+    try:
+        operators = sorted(set(read(library, str(path))))
+    except Exception as problem:  # torch raises whatever it likes, RuntimeErrors mostly
+        log.error("unreadable-model", f"torch can't load the model '{path}': {_first_line(problem)}", notes=_MORE)
+        return None
+    return ExportedModel(kind, tuple(operators), classes)
+
+
+_ADVICE: Final = (Note("save models with torch.jit.save, _save_for_lite_interpreter or torch.export.save"),)
+_MORE: Final = (Note("--load-library names libraries with operators of one's own"),)
+
+
+def _look_into(path: Path) -> tuple[list[str], tuple[str, ...]]:
+    """The files of the archive, and the classes that are named in those that could name some."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        texts = (name for name in names if name.endswith((".py", ".json", "/bytecode.pkl")))
+        found = {match.decode() for name in texts for match in _CLASS.findall(archive.read(name))}
+    return names, tuple(sorted(found))
+
+
+def _kind_of(names: Iterable[str]) -> str | None:
+    """What kind of model the files of an archive make."""
+    # All stand in one folder, named after the model.
+    inner = {name.partition("/")[2] for name in names}
+    if "bytecode.pkl" in inner:
+        return LITE
+    if any(name.startswith("models/") and name.endswith(".json") for name in inner):
+        return EXPORTED
+    return SCRIPT if any(name.startswith("code/") for name in inner) else None
+
+
+def _lite_operators(mobile: Any, path: str) -> Iterator[str]:
+    yield from mobile._get_model_ops_and_info(path)
+
+
+def _script_operators(jit: Any, path: str) -> Iterator[str]:
+    yield from jit.export_opnames(jit.load(path, map_location="cpu"))
+
+
+def _exported_operators(export: Any, path: str) -> Iterator[str]:
+    """The operators of an exported program; its parts may hold graphs of their own."""
+    for module in export.load(path).graph_module.modules():
+        graph = getattr(module, "graph", None)
+        for node in () if graph is None else graph.nodes:
+            yield from _overload_names(node.target)
+
+
+def _overload_names(target: Any) -> Iterator[str]:
+    """The name of what a node calls, if that is an operator."""
+    schema = getattr(target, "_schema", None)
+    if schema is not None and hasattr(target, "overloadpacket"):
+        yield _full_name(schema.name, schema.overload_name)
+
+
+_READERS: Final = MappingProxyType(
+    {
+        LITE: ("torch.jit.mobile", _lite_operators),
+        SCRIPT: ("torch.jit", _script_operators),
+        EXPORTED: ("torch.export", _exported_operators),
+    }
+)
+"""For each kind, the module that loads such models, and how to ask it."""
+
+
+def _full_name(name: str, overload: str) -> str:
+    return f"{name}.{overload}" if overload and overload != _DEFAULT else name
+
+
+def _first_line(problem: BaseException) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return lines[0] if lines else type(problem).__name__

@@ -1,0 +1,121 @@
+"""Flags of the commands that are about a selection of operators, and what they stand for.
+
+    --source-path DIR | --from-torch                      →  where operators are defined
+    --op-registration-allowlist aten::add --allow-unknown-operators   →  a checked `SelectiveBuilder`
+
+A selection is checked against the operators that are defined, so that a misspelt one doesn't simply vanish.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from opgen import __version__
+from opgen.diagnostics import Diagnostics
+from opgen.frontend.native_functions import load_program
+from opgen.frontend.nodes import Scalar
+from opgen.frontend.selection import KnownOperators, load_selection, load_words, selection_of_words, words_of_flag
+from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs, packaged_templates
+from opgen.output.template import TemplateSet
+from opgen.program import Program
+from opgen.selective_build.selector import SelectiveBuilder
+
+ALLOW_LIST_FLAG: Final = "--op-registration-allowlist"
+SELECTION_FLAG: Final = "--op-selection-yaml-path"
+TEST_LIST_FLAG: Final = "--TEST-ONLY-op-registration-allowlist-yaml-path"
+
+
+def add_definitions(parser: argparse.ArgumentParser) -> None:
+    """Flags that say where operators are defined."""
+    sources = parser.add_mutually_exclusive_group()
+    sources.add_argument(
+        "-s",
+        SOURCE_PATH_FLAG,
+        "--source_path",
+        type=Path,
+        metavar="DIR",
+        help="folder of the definitions (native/*.yaml); default: opgen's own",
+    )
+    sources.add_argument(
+        FROM_TORCH_FLAG, "--from_torch", action="store_true", help="definitions that come with the installed torch"
+    )
+    parser.add_argument(
+        "--allow-unknown-operators",
+        action="store_true",
+        help="only warn of selected operators that are not defined, such as those that TorchScript brings",
+    )
+
+
+def add_talk(parser: argparse.ArgumentParser) -> None:
+    """Flags that all commands have that write files."""
+    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Flags that select operators, as torch's generator of unboxing kernels has them."""
+    parser.add_argument(
+        ALLOW_LIST_FLAG,
+        "--op_registration_allowlist",
+        nargs="*",
+        metavar="OPERATOR",
+        help="select these operators only, with all their overloads (aten::add)",
+    )
+    parser.add_argument(
+        SELECTION_FLAG, "--op_selection_yaml_path", type=Path, metavar="FILE", help="select what a selection selects"
+    )
+    parser.add_argument(
+        TEST_LIST_FLAG,
+        "--TEST_ONLY_op_registration_allowlist_yaml_path",
+        type=Path,
+        metavar="FILE",
+        help="select the operators of a YAML list as well; each needs its overload (aten::add.Tensor)",
+    )
+
+
+def known_operators(program: Program | None, given: argparse.Namespace) -> KnownOperators | None:
+    """What a selection may name; None, and it may name anything, if the definitions are wrong anyway."""
+    if program is None:
+        return None
+    names = (f"{function.namespace}::{function.func.name}" for function in program.functions)
+    return KnownOperators.of(names, must_exist=not given.allow_unknown_operators)
+
+
+def load_definitions(given: argparse.Namespace, log: Diagnostics) -> tuple[Inputs, Program] | None:
+    """The operators that the flags name, all of them selected; None, with the reasons logged, if they are wrong."""
+    inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
+    if inputs is None:
+        return None
+    program = load_program(inputs.functions, inputs.tags, log)
+    return None if program is None else (inputs, program)
+
+
+def templates_beside(inputs: Inputs) -> TemplateSet:
+    """The templates that come with the definitions, which needn't have all; opgen's own for the others."""
+    return TemplateSet(inputs.templates, *filter(Path.is_dir, packaged_templates("ATen")))
+
+
+def load_selector(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> SelectiveBuilder | None:
+    """What the flags select; everything, if they select nothing."""
+    names, path = _named(given, log), given.op_selection_yaml_path
+    if names is not None and path is not None:
+        flag = TEST_LIST_FLAG if given.op_registration_allowlist is None else ALLOW_LIST_FLAG
+        log.error("conflicting-flags", f"{flag} and {SELECTION_FLAG} can't be given together")
+        return None
+    if names is not None:
+        return selection_of_words(names, log, known)
+    return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
+
+
+def _named(given: argparse.Namespace, log: Diagnostics) -> tuple[Scalar, ...] | None:
+    """The operators that are named one by one; None if none of the flags for that is given."""
+    listed: Path | None = given.TEST_ONLY_op_registration_allowlist_yaml_path
+    names: list[str] | None = given.op_registration_allowlist
+    if listed is None and names is None:
+        return None
+    return (*words_of_flag(ALLOW_LIST_FLAG, names or ()), *(load_words(listed, log) if listed else ()))

@@ -1,0 +1,2 @@
+// $generated_comment
+$unboxed_ops
