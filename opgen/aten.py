@@ -6,37 +6,53 @@ What is written is listed in `opgen.dest.table`; `opgen.gen` is the command.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
-from opgen.dest.aoti_c_shim import emit_shim_headers
-from opgen.dest.table import emitters_for
-from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.definitions_kind import makes_extension
+from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
+from opgen.dest.table import Emitter, emitters_for
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.finish import finish
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
-from opgen.gen_extension import makes_extension, run_extension
 from opgen.inputs import Inputs, find_inputs
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.model import BackendIndex, DispatchKey, NativeFunction
-from opgen.output.build_files import render_depfile, render_install_list, touch
+from opgen.output.build_files import render_depfile, render_install_list
 from opgen.output.console import Progress, format_report
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
 from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
+from opgen.output.manifest import FileState, file_state
 from opgen.output.pinned import check_pinned
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target, write_files
+from opgen.output.writer import Placed, Target
 from opgen.parallel import available_jobs
+from opgen.parts import Parts
 from opgen.program import Options, Program
+from opgen.recall import (
+    WORTH_KEEPING,
+    LostPartsError,
+    Recalled,
+    folder_of,
+    keeps_parts,
+    put_parts,
+    put_run,
+    recall,
+    remove_unused,
+)
 from opgen.run_record import RunRecord, code_files, record_of
 from opgen.shares import Piece, Share, put_all
 from opgen.values import dataclass
@@ -82,24 +98,65 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
     """Reads, generates and writes; None, with the reasons logged, if the inputs are wrong."""
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
-        return run_extension(arguments, request, source, log)
-    record = record_of(arguments, request)
-    inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
-    program = None if inputs is None else load(inputs, request, log)
-    if inputs is None or program is None:
+        # Most runs have no use for that half of the program.
+        extension = importlib.import_module("opgen.gen_extension")
+        report: WriteReport | None = extension.run_extension(arguments, request, source, log)
+        return report
+    inputs = find_inputs(source, log, from_torch=request.from_torch)
+    if inputs is None:
         return None
+    if keeps_parts(request) and (request.options.install_dir / MANIFEST).exists():
+        with suppress(LostPartsError):
+            report = _run_after_edit(arguments, request, inputs)
+            if report is not None:
+                return report
+    return _run_whole(arguments, request, inputs, log)
+
+
+def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: Diagnostics) -> WriteReport | None:
+    """Generates everything."""
+    record = record_of(arguments, request)
+    program = load(inputs, request, log)
+    if program is None:
+        return None
+    if keeps_parts(request) and len(program.functions) >= WORTH_KEEPING:
+        program = replace(program, parts=Parts(keeps=True))
     templates = TemplateSet(inputs.templates)
     with Target(roots_of(request.options), dry_run=request.options.dry_run) as target:
         record.load(request.options.install_dir)
         target.known = record.known
-        shares = _put_all(target, program, request, templates)
+        emitters = emitters_for(request.options)
+        shares = _put_all(target, program, request, templates, emitters, folder_of(record.now))
         log.extend(problem for share in shares for problem in share.problems)
         if not log.has_errors:
             _check_shim_headers(program, request.options, templates, log)
         if log.has_errors:
             return None
         read = [*_files_read(inputs, request), *sorted({name for share in shares for name in share.templates})]
-        return _commit(target, [file for share in shares for file in share.placed], read, record, request, log)
+        placed = [file for share in shares for file in share.placed]
+        kept = _keep(target, program, None, record, shares, placed)
+        return _finish(target, placed, read, record, request, kept, _remarks(request, log))
+
+
+def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) -> WriteReport | None:
+    """Generates what an edit of the definitions changes; None if all must be generated."""
+    record = record_of(arguments, request)
+    with Target(roots_of(request.options)) as target:
+        record.load(request.options.install_dir)
+        recalled = None if record.former is None else recall(record.former, request, inputs, load)
+        if record.former is None or recalled is None:
+            return None
+        target.known = record.known
+        emitters = tuple(
+            e for e in emitters_for(request.options) if e.emit not in (emit_shim_headers, emit_shim_sources)
+        )
+        templates = TemplateSet(inputs.templates)
+        shares = _put_all(target, recalled.program, request, templates, emitters, folder_of(record.now))
+        if any(share.problems for share in shares):
+            return None
+        placed = [*(file for share in shares for file in share.placed), *recalled.kept]
+        kept = _keep(target, recalled.program, recalled, record, shares, placed)
+        return _finish(target, placed, list(record.former.inputs), record, request, kept, "")
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
@@ -136,14 +193,43 @@ def generate(
     return tuple(files)
 
 
-def _put_all(target: Target, program: Program, request: Request, templates: TemplateSet) -> list[Share]:
+def _put_all(
+    target: Target,
+    program: Program,
+    request: Request,
+    templates: TemplateSet,
+    emitters: Sequence[Emitter],
+    folder: str,
+) -> list[Share]:
     """Makes the files of all emitters, in several processes, and puts them where they wait."""
     pieces = [
         Piece(emitter.name, emitter.cost, partial(emitter.emit, program, request.options, templates))
-        for emitter in emitters_for(request.options)
+        for emitter in emitters
     ]
-    jobs = request.jobs or (available_jobs() if len(program.functions) >= WORTH_FORKING else 1)
-    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet)
+    is_large = len(program.functions) >= WORTH_FORKING or program.parts.former is not None
+    jobs = request.jobs or (available_jobs() if is_large else 1)
+    keep = partial(put_parts, target, program, folder)
+    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, keep=keep)
+
+
+def _keep(
+    target: Target,
+    program: Program,
+    recalled: Recalled | None,
+    record: RunRecord,
+    shares: Iterable[Share],
+    placed: Sequence[Placed],
+) -> Mapping[str, FileState]:
+    """Puts what is for the next run into its place."""
+    if not program.parts.keeps:
+        return {}
+    run = put_run(target, program, recalled, folder_of(record.now), placed)
+    if run is None:
+        return {}
+    new = [*(file for share in shares for file in share.kept), run]
+    target.commit(new)
+    former = record.former.kept if recalled is not None and record.former is not None else {}
+    return {**former, **{file.path: file_state(file.path, file.digest) for file in new}}
 
 
 def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:
@@ -184,46 +270,40 @@ def roots_of(options: Options) -> Mapping[str, Path]:
     return roots
 
 
-def _commit(
+def _finish(
     target: Target,
     placed: list[Placed],
     read: Sequence[str],
     record: RunRecord,
     request: Request,
-    log: Diagnostics,
+    kept: Mapping[str, FileState],
+    said: str,
 ) -> WriteReport:
     """Lets the files take their places, and writes what a build and the next run must know of it."""
-    dry_run = request.options.dry_run
-    announcement = None if dry_run else record.announcement(placed)
-    if announcement is not None:
-        target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(file.path for file in placed))
-    others = _write_others(target, placed, read, request)
-    if not dry_run:
-        said = _remarks(request, log)
-        text = record.manifest(read, placed, others=others, total=report.total, said=said)
-        target.replace("install", MANIFEST, text)
-        if request.stamp is not None and not touch(os.fspath(request.stamp)):
-            raise UserError(Diagnostic("output-not-written", f"can't write '{request.stamp}'"))
+    others = _others(placed, read, request)
+    report = finish(target, record, placed, read, others=others, said=said, stamp=request.stamp, kept=kept)
+    if not target.is_dry_run:
+        in_use = [*(other for other in record.others if other.kept), *([record.now] if kept else [])]
+        remove_unused(request.options.install_dir, map(folder_of, in_use))
     return report
 
 
-def _write_others(target: Target, placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[str]:
-    """Writes the files that tell a build of the run; their paths."""
-    options, wanted = request.options, []
+def _others(placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
+    """The files that tell a build of the run."""
+    options = request.options
+    wanted: list[tuple[Path, str]] = []
     if options.output_dependencies is not None:
         groups = (*GROUPS, XPU_GROUP) if request.has_xpu else GROUPS
         files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
         lists = emit_dependencies(files, roots_of(options), options.output_dependencies, groups)
         wanted += [(options.output_dependencies.parent / each.path, each.text) for each in lists]
     if request.depfile is not None and request.stamp is not None:
-        wanted.append((request.depfile, render_depfile(os.fspath(request.stamp), filter(os.path.isfile, read))))
+        rule = render_depfile(os.fspath(request.stamp), filter(os.path.isfile, read))
+        wanted.append((request.depfile, rule))
     if request.install_list is not None:
         headers = [file.name for file in placed if file.root == "install"]
         wanted.append((request.install_list, render_install_list(headers)))
-    for path, text in wanted:
-        write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
-    return [os.fspath(path) for path, _ in wanted]
+    return wanted
 
 
 @dataclass(frozen=True, slots=True)

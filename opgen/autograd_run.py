@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from opgen.diagnostics import Diagnostic, Diagnostics, UserError
-from opgen.output.build_files import render_depfile, touch
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.finish import finish
+from opgen.output.build_files import render_depfile
 from opgen.output.files import OutputFile
-from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target, write_files
+from opgen.output.writer import Target
 from opgen.parallel import available_jobs
 from opgen.run_record import RunRecord, canonical, code_files
 from opgen.shares import Piece, put_all
@@ -102,7 +102,12 @@ def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, 
             return None
         templates = sorted({name for share in shares for name in share.templates})
         read = [*(os.fspath(path) for path in plan.read if path is not None), *templates, *code_files()]
-        return _commit(target, [file for share in shares for file in share.placed], read, record, given, log)
+        others = [] if target.is_dry_run else _others(read, given)
+        placed, said = (
+            [f for share in shares for f in share.placed],
+            "" if given.quiet else log.render(with_remarks=given.verbose),
+        )
+        return finish(target, record, placed, read, others=others, said=said, stamp=given.stamp)
 
 
 def _are_flags_sound(given: argparse.Namespace, log: Diagnostics) -> bool:
@@ -113,29 +118,8 @@ def _are_flags_sound(given: argparse.Namespace, log: Diagnostics) -> bool:
     return False
 
 
-def _commit(
-    target: Target,
-    placed: list[Placed],
-    read: Sequence[str],
-    record: RunRecord,
-    given: argparse.Namespace,
-    log: Diagnostics,
-) -> WriteReport:
-    """Lets the files take their places, and writes what a build and the next run must know of it."""
-    announcement = None if given.dry_run else record.announcement(placed)
-    if announcement is not None:
-        target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(file.path for file in placed))
-    if given.dry_run:
-        return report
-    others = []
-    if given.depfile is not None:
-        rule = render_depfile(os.fspath(given.stamp), filter(os.path.isfile, read))
-        write_files([OutputFile(given.depfile.name, rule)], {"install": given.depfile.parent}, beside=target)
-        others.append(os.fspath(given.depfile))
-    said = "" if given.quiet else log.render(with_remarks=given.verbose)
-    text = record.manifest(read, placed, others=others, total=report.total, said=said)
-    target.replace("install", MANIFEST, text)
-    if given.stamp is not None and not touch(os.fspath(given.stamp)):
-        raise UserError(Diagnostic("output-not-written", f"can't write '{given.stamp}'"))
-    return report
+def _others(read: Sequence[str], given: argparse.Namespace) -> list[tuple[Path, str]]:
+    """The files that tell a build of the run."""
+    if given.depfile is None:
+        return []
+    return [(given.depfile, render_depfile(os.fspath(given.stamp), filter(os.path.isfile, read)))]

@@ -20,6 +20,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from opgen.values import dataclass
@@ -69,6 +70,8 @@ class Record:
     """What the run had to remark, to be said again."""
     stamp: str = ""
     """The file to touch at the end of each run, if any."""
+    kept: Mapping[str, FileState] = field(default_factory=dict)
+    """Files that are there for the next run only; the run is of use without them."""
     python: str = sys.version
 
 
@@ -182,5 +185,8 @@ def _write_record(record: Record) -> dict[str, Any]:
 
 
 def _read_record(fields: Mapping[str, Any]) -> Record:
-    states = {name: {path: FileState(*state) for path, state in fields[name].items()} for name in ("inputs", "outputs")}
+    states = {
+        name: {path: FileState(*state) for path, state in fields.get(name, {}).items()}
+        for name in ("inputs", "outputs", "kept")
+    }
     return Record(**{**fields, **states, "arguments": tuple(fields["arguments"])})
