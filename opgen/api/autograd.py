@@ -103,7 +103,7 @@ class DifferentiabilityInfo:
     output_differentiability_conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, in place of booleans."""
     handles_complex: bool = False
-    """Whether the entry says that the formulas hold for complex tensors; of torch's operators, torch knows it."""
+    """Whether the entry says that the formulas hold for complex tensors; of its own operators, torch knows it."""
 
     @property
     def has_derivatives(self) -> bool:

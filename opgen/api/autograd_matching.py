@@ -71,7 +71,9 @@ class _Matcher:
         infos, is_own = self._find(function)
         if infos is None:
             return NativeFunctionWithDifferentiabilityInfo(function, None, None)
-        forward = {key: _forward_of(function, info, is_own) for key, info in infos.items()}
+        # torch's own formulas for in-place operators say how to write the tangent; others are like any formula.
+        writes = is_own and function.namespace == "aten"
+        forward = {key: _forward_of(function, info, writes) for key, info in infos.items()}
         return NativeFunctionWithDifferentiabilityInfo(function, infos, forward)
 
     def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:

@@ -232,9 +232,9 @@ class _Kernel:
     @property
     def has_complex_gradient(self) -> bool:
         """Whether the formulas hold for complex tensors as well."""
-        if self.is_of_torch:
-            return base_name(self.function) in HAS_COMPLEX_GRADIENT
-        return self.info is not None and self.info.handles_complex
+        if self.info is not None and self.info.handles_complex:
+            return True
+        return self.is_of_torch and base_name(self.function) in HAS_COMPLEX_GRADIENT
 
     @property
     def is_never_differentiable(self) -> bool:

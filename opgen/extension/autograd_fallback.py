@@ -15,6 +15,7 @@ from opgen.api.types import render_defns
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
 from opgen.dispatch_keys import DispatchKey
+from opgen.extension.derivatives import with_derivatives
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.model import NativeFunction, SchemaKind
@@ -34,12 +35,14 @@ class _Registered:
 
 def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterAutogradFallback.cpp`, if there are any such operators."""
-    functions = [f for f in extension.program.functions if _needs_fallback(extension, f)]
+    derived = {one.func.func.name for one in with_derivatives(extension)}
+    candidates = (f for f in extension.program.functions if f.func.name not in derived)
+    functions = [f for f in candidates if _needs_fallback(extension, f)]
     if not functions:
         return
     # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
     mutable = [f for f in functions if f.func.kind() is SchemaKind.mutable]
-    if mutable:
+    if mutable and not derived:
         yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
     includes = operator_headers(extension, "_ops", {f.root_name for f in mutable})
     path = "RegisterAutogradFallback.cpp"
@@ -78,15 +81,9 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     return _Registered(string_literal(str(function.func.name)), f"undifferentiated_{name}", definition)
 
 
-def is_differentiable(extension: Extension, function: NativeFunction) -> bool:
-    """Whether the operator has kernels that are made of derivatives: none has as yet."""
-    del extension, function
-    return False
-
-
 def _needs_fallback(extension: Extension, function: NativeFunction) -> bool:
     takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
-    if not takes_tensors or has_composite_implicit_kernel(function) or is_differentiable(extension, function):
+    if not takes_tensors or has_composite_implicit_kernel(function):
         return False
     return not any(
         index.has_kernel(function)

@@ -8,6 +8,7 @@ from typing import Final
 from opgen.extension.autograd_fallback import emit_autograd_fallback
 from opgen.extension.batching import emit_batching
 from opgen.extension.composites import emit_composites
+from opgen.extension.derivatives import emit_derivatives
 from opgen.extension.extension import Extension
 from opgen.extension.functionalization import emit_functionalization
 from opgen.extension.kernels import emit_native_headers
@@ -49,6 +50,7 @@ EXTENSION_EMITTERS: Final[tuple[ExtensionEmitter, ...]] = (
     ExtensionEmitter("vmap", emit_batching),
     ExtensionEmitter("views and writes", emit_view_helpers),
     ExtensionEmitter("views and writes", emit_versions),
+    ExtensionEmitter("derivatives", emit_derivatives),
     ExtensionEmitter("autograd", emit_autograd_fallback),
     ExtensionEmitter("bindings to Python", emit_python_bindings),
     ExtensionEmitter("Python package", emit_python_package),

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opgen.api.autograd import gen_differentiable_outputs
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
-from opgen.api.functionalization import is_multi_output
 from opgen.api.types import render_defns
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
+from opgen.extension.derivatives import with_derivatives
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
-from opgen.model import NativeFunction
+from opgen.model import NativeFunction, OperatorName
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.values import dataclass
@@ -46,13 +47,14 @@ def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[Outp
     if not (views or writing):
         return
     names = {function.root_name for function in (*views, *writing)}
+    constant = _constant(extension)
     yield render_file(
         extension,
         templates,
         "RegisterADInplaceOrView.cpp",
         "RegisterADInplaceOrView.cpp",
         includes=[header(extension, "detail/Views.h"), *operator_headers(extension, "_ops", names)],
-        kernels=[*(_view(extension, f) for f in views), *(_writing(extension, f) for f in writing)],
+        kernels=[*(_view(extension, f, constant) for f in views), *(_writing(extension, f) for f in writing)],
     )
 
 
@@ -88,15 +90,20 @@ def _writing(extension: Extension, function: NativeFunction) -> _Registered:
     return _registered(extension, function, f"write_{function.func.name.unambiguous_name()}", statements)
 
 
-def _view(extension: Extension, function: NativeFunction) -> _Registered:
+def _constant(extension: Extension) -> frozenset[OperatorName]:
+    """The operators whose results have no gradient, as their derivatives say."""
+    return frozenset(one.func.func.name for one in with_derivatives(extension) if not gen_differentiable_outputs(one))
+
+
+def _view(extension: Extension, function: NativeFunction, constant: frozenset[OperatorName]) -> _Registered:
     """Runs the operator below the key, then makes its results views of the base."""
     base, *others = [binding.name for binding in extension.signatures(function).dispatcher.arguments]
-    captured = ", ".join(f"{name} = detail::own({name})" for name in others)
-    again = call(extension, function, ", ".join((base, *(f"detail::borrow({name})" for name in others))))
-    statements = [
-        f"auto result_ = {_redispatch(extension, function)};",
-        f"auto take_ = [{captured}](const at::Tensor& {base}) {{ return {again}; }};",
-        f"return detail::as_view{'s' if is_multi_output(function.func) else ''}"
-        f"({base}, std::move(result_), std::move(take_));",
-    ]
+    result = f"{base}, {_redispatch(extension, function)}"
+    if function.func.name in constant:
+        statements = [f"return detail::as_constant_view({result});"]
+    else:
+        parameters = ", ".join((f"const at::Tensor& {base}", *(f"const auto& {name}" for name in others)))
+        again = call(extension, function, ", ".join((base, *(f"detail::borrow({name})" for name in others))))
+        taken = ", ".join((f"[]({parameters}) {{ return {again}; }}", *(f"detail::own({name})" for name in others)))
+        statements = [f"return detail::as_view({result}, {taken});"]
     return _registered(extension, function, f"view_{function.func.name.unambiguous_name()}", statements)

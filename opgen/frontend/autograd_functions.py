@@ -18,14 +18,21 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 
 def derive_autograd(
-    program: Program, derivatives: Source | Path, log: Diagnostics, selector: SelectiveBuilder
+    program: Program,
+    derivatives: Source | Path,
+    log: Diagnostics,
+    selector: SelectiveBuilder,
+    *,
+    namespace: str = "aten",
 ) -> AutogradProgram | None:
-    """The operators of a program with their derivatives; None, with the reasons logged, if any is wrong."""
+    """The operators of a program with their derivatives; None, with the reasons logged, if any is wrong.
+
+    All kernels are registered in one namespace, as a rule torch's own: its operators get kernels.
+    """
     infos = load_derivatives(derivatives, program.functions, program.view_groups, log)
     if log.has_errors:
         return None
-    # All kernels are registered in torch's own namespace.
-    own = (function for function in program.functions if function.namespace == "aten")
+    own = (function for function in program.functions if function.namespace == namespace)
     selected = filter(selector.is_native_function_selected_for_training, own)
     functions = sorted(selected, key=lambda function: cpp.name(function.func))
     matched = match_differentiability_info(functions, infos)

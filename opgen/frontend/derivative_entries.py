@@ -23,7 +23,7 @@ from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
-from opgen.frontend.fields import kind_of, scalar
+from opgen.frontend.fields import boolean, kind_of, scalar
 from opgen.frontend.formula_rules import (
     NON_DIFFERENTIABLE,
     Formula,
@@ -42,7 +42,8 @@ from opgen.values import dataclass
 NAME: Final = "name"
 DISPATCH: Final = "dispatch"
 OUTPUT_DIFFERENTIABILITY: Final = "output_differentiability"
-_WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY)
+HANDLES_COMPLEX: Final = "handles_complex"
+_WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY, HANDLES_COMPLEX)
 
 AUTOGRAD_KEYS: Final = tuple(
     key.name
@@ -74,6 +75,8 @@ class DerivativeEntry:
     operator: Operator
     sets: Mapping[str, DerivativeSet]
     """By dispatch key."""
+    handles_complex: bool
+    """Whether the formulas hold for complex tensors as well."""
 
 
 def read_derivative_entry(
@@ -91,13 +94,15 @@ def read_derivative_entry(
         log.extend(problem.diagnostics)
         return None
     before = log.error_count
+    handles_complex = False
     try:
         operator = Operator.of(function, *_read_differentiability(node, function))
+        handles_complex = _read_boolean(node, HANDLES_COMPLEX)
     except UserError as problem:
         log.extend(problem.diagnostics)
         operator = Operator.of(function)
     sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, log)}
-    return DerivativeEntry(where, operator, sets) if log.error_count == before else None
+    return DerivativeEntry(where, operator, sets, handles_complex) if log.error_count == before else None
 
 
 # --------------------------------------------------------------------------------- the operator
@@ -197,6 +202,11 @@ def _read_differentiability(
         return stated, None
     _check_conditions(words, function)
     return (True,) * len(words), tuple(word.text for word in words)
+
+
+def _read_boolean(node: MappingNode, key: str) -> bool:
+    value = node.get(key)
+    return value is not None and boolean(value)
 
 
 def _no_gradient(returned: Return) -> str:

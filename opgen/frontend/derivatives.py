@@ -102,6 +102,7 @@ def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> Diffe
         non_differentiable_arg_names=found.non_differentiable_arg_names,
         output_differentiability=operator.differentiable if operator.is_stated else None,
         output_differentiability_conditions=operator.conditions,
+        handles_complex=entry.handles_complex,
     )
 
 

@@ -74,7 +74,8 @@ def _apply_to_tangents(backward: Backward) -> str:
     ]
     name = cpp.name(function.func, symint_overload=function.func.has_symint())
     if Variant.function in function.variants:
-        return f"at::{name}({', '.join(values)})"
+        home = "at" if function.namespace == "aten" else f"::{function.namespace}"
+        return f"{home}::{name}({', '.join(values)})"
     return f"{values[0]}.{name}({', '.join(values[1:])})"
 
 

@@ -13,10 +13,16 @@ namespace $namespace::detail {
 // A pointer to a node.
 using NodePtr = decltype(torch::autograd::Edge::function);
 
+constexpr bool nodes_are_shared = std::is_same_v<NodePtr, std::shared_ptr<torch::autograd::Node>>;
+
+template <class T>
+using NodePointer = std::conditional_t<nodes_are_shared, std::shared_ptr<T>, c10::intrusive_ptr<T>>;
+
 template <class T, class... Arguments>
-auto make_node(Arguments&&... arguments) {
-  if constexpr (std::is_same_v<NodePtr, std::shared_ptr<torch::autograd::Node>>) {
-    return std::make_shared<T>(std::forward<Arguments>(arguments)...);
+NodePointer<T> make_node(Arguments&&... arguments) {
+  if constexpr (nodes_are_shared) {
+    // torch's deleter goes through graphs of any depth.
+    return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...), [](T* node) { deleteNode(node); });
   } else {
     return c10::make_intrusive<T>(std::forward<Arguments>(arguments)...);
   }

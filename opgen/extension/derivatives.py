@@ -1,0 +1,133 @@
+"""Operators with derivatives → `RegisterDerivatives.cpp`: the nodes of the graph, and the kernels that record it.
+
+What a node computes and what a kernel does is what the emitters of torch's own autograd make of the
+same formulas.  Here they are put in a file for a library outside of torch; in several, shared out by
+the operators' names, if there are many operators, so that a new one compiles one of them.
+
+    struct RatioBackward0 : public TraceableFunction { … };
+
+    at::Tensor record_ratio_Tensor(c10::DispatchKeySet ks, const at::Tensor & self, const at::Tensor & other) {
+      …
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo, identifiers
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.autograd_functions import nodes_of, render_declaration, render_definition
+from opgen.dest.autograd_home import extension_home
+from opgen.dest.autograd_kernels import has_derived_kernel
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.includes import by_root_name
+from opgen.dest.variable_type import KernelPiece, kernel_pieces, registered_key
+from opgen.extension.extension import Extension
+from opgen.extension.includes import header, operator_headers, render_file
+from opgen.output.files import OutputFile, shard
+from opgen.output.template import TemplateSet
+from opgen.values import dataclass
+
+OPERATORS_PER_FILE: Final = 32
+"""How many operators a compiler gets at once: its headers take as long as a dozen of them."""
+
+
+def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `RegisterDerivatives.cpp`, or several of it, if any operator has derivatives."""
+    matched = with_derivatives(extension)
+    if extension.autograd is None or not matched:
+        return
+    yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
+    names = sorted({one.func.root_name for one in matched})
+    count = _count_files(len(names))
+    for index in range(count):
+        chosen = [one for one in matched if shard(one.func.root_name, count) == index]
+        if chosen:
+            path = "RegisterDerivatives.cpp" if count == 1 else f"RegisterDerivatives_{index}.cpp"
+            yield _file(extension, extension.autograd, chosen, templates, path)
+
+
+def _count_files(operators: int) -> int:
+    """A power of two, so that it changes seldom."""
+    count = 1
+    while count * OPERATORS_PER_FILE < operators:
+        count *= 2
+    return count
+
+
+def with_derivatives(extension: Extension) -> list[NativeFunctionWithDifferentiabilityInfo]:
+    """The operators that get kernels which are made of derivatives."""
+    functions = () if extension.autograd is None else extension.autograd.functions
+    return [one for one in functions if one.info is not None and has_derived_kernel(one)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The kernels for one dispatch key, as the template calls its parts."""
+
+    key: str
+    kernels: tuple[_Registered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    operator: str
+    name: str
+
+
+def _file(
+    extension: Extension,
+    autograd: AutogradProgram,
+    chosen: Sequence[NativeFunctionWithDifferentiabilityInfo],
+    templates: TemplateSet,
+    path: str,
+) -> OutputFile:
+    """The nodes and kernels of some operators."""
+    home = extension_home(extension.namespace)
+    infos = _infos(chosen)
+    nodes = nodes_of(infos)
+    pieces = list(kernel_pieces(replace(autograd, functions=tuple(chosen)), home))
+    return render_file(
+        extension,
+        templates,
+        path,
+        "RegisterDerivatives.cpp",
+        includes=[
+            header(extension, "detail/Nodes.h"),
+            *operator_headers(extension, "_ops", {one.func.root_name for one in chosen}),
+            *operator_headers(extension, "", _called(extension, infos)),
+        ],
+        declarations=[render_declaration(node, home) for node in nodes],
+        definitions=[render_definition(node) for node in nodes],
+        kernels=[piece.definition for piece in pieces],
+        blocks=_blocks(pieces),
+    )
+
+
+def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[DifferentiabilityInfo]:
+    """The derivatives that operators have, each once: several forms of one share them."""
+    found = {id(info): info for one in chosen for info in (one.info or {}).values()}
+    return list(found.values())
+
+
+def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:
+    by_key: dict[str, list[_Registered]] = {}
+    for piece in pieces:
+        registered = _Registered(string_literal(piece.operator), piece.name)
+        by_key.setdefault(registered_key(piece.key), []).append(registered)
+    return [_Block(key, tuple(kernels)) for key, kernels in by_key.items()]
+
+
+def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
+    """The operators of the extension that formulas may call, by the name that their forms have in common."""
+    formulas = [one.formula for info in infos for one in info.derivatives]
+    formulas += [one.formula for info in infos for one in info.forward_derivatives]
+    words = {word for formula in formulas for word in identifiers(formula)}
+    return [
+        name
+        for name in by_root_name(extension.program.functions)
+        if name in words or any(word.startswith(f"{name}_") for word in words)
+    ]
