@@ -150,7 +150,14 @@ def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure]) -> 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed", description=__doc__.partition("\n")[0])
+    run(cases, "python -m bench.speed", __doc__.partition("\n")[0], arguments)
+
+
+def run(
+    cases_of: Callable[[Path, Path], list[Case]], command: str, description: str, arguments: Sequence[str] | None
+) -> None:
+    """Measures cases that a source and a working folder give, and prints a table; the first is what others are beside."""
+    parser = argparse.ArgumentParser(prog=command, description=description)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where to write; default: a temporary folder")
     given = parser.parse_args(arguments)
@@ -158,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         work = Path(folder)
-        found = cases(definitions_of_torch(), work)
+        found = cases_of(definitions_of_torch(), work)
         for case in found:
             measure(case, work)  # once without counting: compiled modules, warm caches
         rounds = [[measure(case, work) for case in found] for _ in range(given.rounds)]
