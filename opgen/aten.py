@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +21,7 @@ from typing import Final
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.definitions_kind import makes_extension
 from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
-from opgen.dest.table import Emitter, emitters_for
+from opgen.dest.table import emitters_for
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.finish import finish
 from opgen.frontend.fallback_ops import load_shims
@@ -34,7 +34,6 @@ from opgen.output.console import Progress, format_report
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
 from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.output.manifest import FileState, file_state
 from opgen.output.pinned import check_pinned
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
@@ -45,13 +44,14 @@ from opgen.program import Options, Program
 from opgen.recall import (
     WORTH_KEEPING,
     LostPartsError,
-    Recalled,
     folder_of,
     keeps_parts,
+    memory_of,
+    put_memory,
     put_parts,
-    put_run,
     recall,
     remove_unused,
+    take_parts,
 )
 from opgen.run_record import RunRecord, code_files, record_of
 from opgen.shares import Piece, Share, put_all
@@ -63,6 +63,8 @@ INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""
 WORTH_FORKING: Final = 300
 """Operators from which on it pays to use several processes."""
+_SHIMS: Final = (emit_shim_headers, emit_shim_sources)
+"""What an edit never changes, or else all is made anew."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -125,8 +127,8 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
     with Target(roots_of(request.options), dry_run=request.options.dry_run) as target:
         record.load(request.options.install_dir)
         target.known = record.known
-        emitters = emitters_for(request.options)
-        shares = _put_all(target, program, request, templates, emitters, folder_of(record.now))
+        folder = folder_of(record.now)
+        shares = _put_all(target, program, request, templates, partial(put_parts, target, program, folder))
         log.extend(problem for share in shares for problem in share.problems)
         if not log.has_errors:
             _check_shim_headers(program, request.options, templates, log)
@@ -134,8 +136,10 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
             return None
         read = [*_files_read(inputs, request), *sorted({name for share in shares for name in share.templates})]
         placed = [file for share in shares for file in share.placed]
-        kept = _keep(target, program, None, record, shares, placed)
-        return _finish(target, placed, read, record, request, kept, _remarks(request, log))
+        kept = [file for share in shares for file in share.kept]
+        memory = memory_of(program, placed) if program.parts.keeps else None
+        kept = [] if memory is None else [*kept, put_memory(target, memory, folder)]
+        return _finish(target, placed, read, record, request, kept=kept, said=_remarks(request, log))
 
 
 def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) -> WriteReport | None:
@@ -143,20 +147,26 @@ def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) 
     record = record_of(arguments, request)
     with Target(roots_of(request.options)) as target:
         record.load(request.options.install_dir)
-        recalled = None if record.former is None else recall(record.former, request, inputs, load)
-        if record.former is None or recalled is None:
+        former = record.former
+        recalled = None if former is None else recall(former, request, inputs, load)
+        if former is None or recalled is None:
             return None
         target.known = record.known
-        emitters = tuple(
-            e for e in emitters_for(request.options) if e.emit not in (emit_shim_headers, emit_shim_sources)
+        record.trust(
+            {path: state for path, state in former.inputs.items() if path != str(inputs.functions)}, former.kept
         )
-        templates = TemplateSet(inputs.templates)
-        shares = _put_all(target, recalled.program, request, templates, emitters, folder_of(record.now))
+        program, folder = recalled.program, folder_of(record.now)
+        keep = partial(put_parts, target, program, folder) if program.parts.keeps_all else lambda _: take_parts(program)
+        shares = _put_all(target, program, request, TemplateSet(inputs.templates), keep)
         if any(share.problems for share in shares):
             return None
-        placed = [*(file for share in shares for file in share.placed), *recalled.kept]
-        kept = _keep(target, recalled.program, recalled, record, shares, placed)
-        return _finish(target, placed, list(record.former.inputs), record, request, kept, "")
+        placed = [file for share in shares for file in share.placed]
+        is_whole = program.parts.keeps_all
+        kept = [file for share in shares for file in share.kept] if is_whole else []
+        made = {} if is_whole else {what: parts for share in shares for what, parts in share.kept.items()}
+        kept.append(put_memory(target, recalled.memory(placed, made), folder))
+        standing = recalled.standing_paths
+        return _finish(target, placed, list(former.inputs), record, request, kept=kept, standing=standing)
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
@@ -198,38 +208,17 @@ def _put_all(
     program: Program,
     request: Request,
     templates: TemplateSet,
-    emitters: Sequence[Emitter],
-    folder: str,
+    keep: Callable[[int], object],
 ) -> list[Share]:
     """Makes the files of all emitters, in several processes, and puts them where they wait."""
+    is_edit = program.parts.edit is not None
     pieces = [
         Piece(emitter.name, emitter.cost, partial(emitter.emit, program, request.options, templates))
-        for emitter in emitters
+        for emitter in emitters_for(request.options)
+        if not (is_edit and emitter.emit in _SHIMS)
     ]
-    is_large = len(program.functions) >= WORTH_FORKING or program.parts.former is not None
-    jobs = request.jobs or (available_jobs() if is_large else 1)
-    keep = partial(put_parts, target, program, folder)
+    jobs = request.jobs or (available_jobs() if is_edit or len(program.functions) >= WORTH_FORKING else 1)
     return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, keep=keep)
-
-
-def _keep(
-    target: Target,
-    program: Program,
-    recalled: Recalled | None,
-    record: RunRecord,
-    shares: Iterable[Share],
-    placed: Sequence[Placed],
-) -> Mapping[str, FileState]:
-    """Puts what is for the next run into its place."""
-    if not program.parts.keeps:
-        return {}
-    run = put_run(target, program, recalled, folder_of(record.now), placed)
-    if run is None:
-        return {}
-    new = [*(file for share in shares for file in share.kept), run]
-    target.commit(new)
-    former = record.former.kept if recalled is not None and record.former is not None else {}
-    return {**former, **{file.path: file_state(file.path, file.digest) for file in new}}
 
 
 def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:
@@ -272,23 +261,28 @@ def roots_of(options: Options) -> Mapping[str, Path]:
 
 def _finish(
     target: Target,
-    placed: list[Placed],
+    placed: Sequence[Placed],
     read: Sequence[str],
     record: RunRecord,
     request: Request,
-    kept: Mapping[str, FileState],
-    said: str,
+    *,
+    kept: Sequence[Placed],
+    standing: Collection[str] = (),
+    said: str = "",
 ) -> WriteReport:
     """Lets the files take their places, and writes what a build and the next run must know of it."""
-    others = _others(placed, read, request)
-    report = finish(target, record, placed, read, others=others, said=said, stamp=request.stamp, kept=kept)
+    target.commit(kept)
+    others, stamp = _others(placed, standing, read, request), request.stamp
+    report = finish(target, record, placed, read, others=others, said=said, stamp=stamp, kept=kept, standing=standing)
     if not target.is_dry_run:
         in_use = [*(other for other in record.others if other.kept), *([record.now] if kept else [])]
         remove_unused(request.options.install_dir, map(folder_of, in_use))
     return report
 
 
-def _others(placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
+def _others(
+    placed: Sequence[Placed], standing: Iterable[str], read: Sequence[str], request: Request
+) -> list[tuple[Path, str]]:
     """The files that tell a build of the run."""
     options = request.options
     wanted: list[tuple[Path, str]] = []
@@ -301,7 +295,9 @@ def _others(placed: Sequence[Placed], read: Sequence[str], request: Request) -> 
         rule = render_depfile(os.fspath(request.stamp), filter(os.path.isfile, read))
         wanted.append((request.depfile, rule))
     if request.install_list is not None:
+        below = os.path.join(options.install_dir, "")
         headers = [file.name for file in placed if file.root == "install"]
+        headers += [path.removeprefix(below) for path in standing if path.startswith(below)]
         wanted.append((request.install_list, render_install_list(headers)))
     return wanted
 

@@ -9,14 +9,15 @@ be, then the files, then those that build systems ask for, then the manifest tha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.build_files import touch
 from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.output.manifest import FileState
 from opgen.output.report import WriteReport
 from opgen.output.writer import Placed, Target, write_files
 from opgen.run_record import RunRecord
@@ -31,23 +32,25 @@ def finish(
     others: Sequence[tuple[Path, str]] = (),
     said: str = "",
     stamp: Path | None = None,
-    kept: Mapping[str, FileState] | None = None,
+    kept: Sequence[Placed] = (),
+    standing: Collection[str] = (),
 ) -> WriteReport:
     """Ends a run whose files are `placed`; a dry run writes the `others` and nothing else.
 
-    `others` are files that tell a build of the run, `said` is what it had to remark, `kept` the files that
-    are there for the next run only.
+    `others` are files that tell a build of the run, `said` is what it had to remark, `kept` what is there for
+    the next run only, and `standing` files of the last run that are known to be as they should be.
     """
     announcement = None if target.is_dry_run else record.announcement(placed)
     if announcement is not None:
         target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(file.path for file in placed))
+    report = target.commit(placed, record.gone(chain(standing, (file.path for file in placed))))
+    report = replace(report, total=report.total + len(standing))
     for path, text in others:
         write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
     if target.is_dry_run:
         return report
     paths = [os.fspath(path) for path, _ in others]
-    text = record.manifest(read, placed, others=paths, total=report.total, said=said, kept=kept or {})
+    text = record.manifest(read, placed, others=paths, total=report.total, said=said, kept=kept, standing=standing)
     target.replace("install", MANIFEST, text)
     if stamp is not None and not touch(os.fspath(stamp)):
         raise UserError(Diagnostic("output-not-written", f"can't write '{stamp}'"))

@@ -31,7 +31,7 @@ from opgen.model import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
 )
-from opgen.parts import Parts, V
+from opgen.parts import PartList, Parts, V
 from opgen.selective_build.selector import SelectiveBuilder
 from opgen.values import dataclass
 
@@ -136,20 +136,20 @@ class Program:
             found = self._view_signatures[id(group)] = ViewGroupSignatures(group)
         return found
 
-    def of_functions(self, what: str, make: Callable[[NativeFunction], V]) -> list[V]:
+    def of_functions(self, what: str, make: Callable[[NativeFunction], V]) -> PartList[V]:
         """What `make` gives for each function, in order; what is empty is left out."""
         places = () if self.parts.are_plain else [str(function.func.name) for function in self.functions]
         return self.parts.each(what, places, self.functions, make)
 
-    def of_grouped(self, what: str, make: Callable[[NativeFunction | NativeFunctionsGroup], V]) -> list[V]:
+    def of_grouped(self, what: str, make: Callable[[NativeFunction | NativeFunctionsGroup], V]) -> PartList[V]:
         """What `make` gives for each group or function alone."""
         return self.parts.each(what, self.grouped_places, self.grouped, make)
 
-    def of_groups(self, what: str, make: Callable[[NativeFunctionsGroup], V]) -> list[V]:
+    def of_groups(self, what: str, make: Callable[[NativeFunctionsGroup], V]) -> PartList[V]:
         """What `make` gives for each group of functional and out forms."""
         return self.parts.each(what, *_of_kind(self.grouped_places, self.grouped, NativeFunctionsGroup), make)
 
-    def of_views(self, what: str, make: Callable[[NativeFunctionsViewGroup], V]) -> list[V]:
+    def of_views(self, what: str, make: Callable[[NativeFunctionsViewGroup], V]) -> PartList[V]:
         """What `make` gives for each group of a view."""
         return self.parts.each(what, *_of_kind(self.view_places, self.view_grouped, NativeFunctionsViewGroup), make)
 

@@ -1,7 +1,10 @@
 """What a run keeps for the next one, beside its manifest: the parts of its files, and the history of its definitions.
 
-    keep(…)      after a run: .opgen-parts/…/, a file for each list of parts
-    recall(…)    before one: a program of a few operators and all other parts, if only definitions have changed
+    put_parts(…), put_run(…)    in a run: .opgen-parts/…/, a file for each list of parts, and one for all else
+    recall(…)                   before one: a program of a few operators and the parts of all others
+
+That is of use if nothing but definitions has changed.  A run after an edit adds its fresh parts to the file `run`;
+after some such runs, lists that were added to are written anew.
 
 Nothing that is kept is trusted for being there.  The manifest has a digest of each of these files, of every
 input and of every output; whatever isn't as it says makes the run a whole one.  The files hold plain values
@@ -14,10 +17,10 @@ import hashlib
 import marshal
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from opgen.command_line import Request
 from opgen.diagnostics import Diagnostics, Source, UserError
@@ -26,7 +29,7 @@ from opgen.frontend.nodes import read_source
 from opgen.inputs import Inputs
 from opgen.output.manifest import Record, is_unchanged
 from opgen.output.writer import Placed, Target
-from opgen.parts import Former, Parts
+from opgen.parts import Edit, Parts
 from opgen.parts import Placed as PlacedParts
 from opgen.program import Program
 from opgen.values import dataclass
@@ -35,10 +38,18 @@ FOLDER: Final = ".opgen-parts"
 """Its name, in the install directory."""
 WORTH_KEEPING: Final = 300
 """Operators from which on it pays to keep parts."""
+MOST_EDITS: Final = 12
+"""After so many edits, lists are written anew."""
 _RUN: Final = "run"
-"""The file that isn't a list of parts: the history, and which file is about which operator."""
+"""The file that isn't a list of parts."""
 _SHIMS: Final = "aoti"
-"""The root of files that are kept as they are, or not at all."""
+"""The root of files that stay as they are, or not at all."""
+
+_Files: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The files that are about one operator alone, by its name; those of shims under no name."""
+_Edits: TypeAlias = "tuple[tuple[frozenset[str], Mapping[str, PlacedParts]], ...]"
+"""Which functions lost their parts in each edit, and the parts that came."""
+_Load: TypeAlias = Callable[[Inputs, Request, Diagnostics], Program | None]
 
 
 class LostPartsError(Exception):
@@ -46,15 +57,36 @@ class LostPartsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What there is to know of a run besides parts."""
+
+    history: History
+    files: _Files
+    shimmed: frozenset[str]
+    """Families of operators that have C functions."""
+    edits: _Edits = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
     """What is left to do after an edit."""
 
     program: Program
-    kept: tuple[Placed, ...]
-    """Files that stay as they are."""
     change: Change
-    shimmed: frozenset[str]
-    """Families of operators that have C functions."""
+    before: Memory
+    standing: _Files
+    """The files that are as they should be."""
+
+    @property
+    def standing_paths(self) -> list[str]:
+        """Their paths."""
+        return [path for paths in self.standing.values() for path in paths]
+
+    def memory(self, placed: Iterable[Placed], made: Mapping[str, PlacedParts]) -> Memory:
+        """What to remember when the run is over."""
+        files = {**self.standing, **_files_of(placed)}
+        edits = () if self.program.parts.keeps_all else (*self.before.edits, (self.change.lost, made))
+        return Memory(self.change.history, files, self.before.shimmed, edits)
 
 
 def keeps_parts(request: Request) -> bool:
@@ -74,9 +106,7 @@ def folder_of(record: Record) -> str:
 # --------------------------------------------------------------------------- before a run
 
 
-def recall(
-    former: Record, request: Request, inputs: Inputs, load: Callable[[Inputs, Request, Diagnostics], Program | None]
-) -> Recalled | None:
+def recall(former: Record, request: Request, inputs: Inputs, load: _Load) -> Recalled | None:
     """What an edit of the definitions leaves to do; None if a former run is of no help."""
     definitions = os.fspath(inputs.functions) if isinstance(inputs.functions, Path) else ""
     if definitions not in former.inputs or not former.kept or former.said:
@@ -85,105 +115,147 @@ def recall(
     states = (*former.kept.items(), *others, *former.outputs.items())
     if not all(is_unchanged(path, state) for path, state in states):
         return None
-    prefix = os.path.join(request.options.install_dir, folder_of(former), "")
+    folder = os.path.join(request.options.install_dir, folder_of(former))
+    memory = _read_memory(os.path.join(folder, _RUN))
     try:
-        history, files, shimmed = _read_run(_loaded(f"{prefix}{_RUN}"))
-        change = find_change(history, read_source(Path(definitions)), _loader(inputs, request, load))
-    except (LostPartsError, UserError):
+        source = read_source(Path(definitions))
+    except UserError:
         return None
-    if change is None or not change.families.isdisjoint(shimmed):
+    change = find_change(memory.history, source, _loader(inputs, request, load))
+    if change is None or not change.families.isdisjoint(memory.shimmed):
         return None
-    parts = Former(lambda what: _parts(f"{prefix}{_file_name(what)}"), change.lost, change.places)
-    program = replace(change.program, parts=Parts(parts, keeps=True))
-    return Recalled(program, _kept(files, change.families), change, shimmed)
+    edit = Edit(KeptParts(folder, memory.edits), change.lost, change.places)
+    parts = Parts(edit, keeps=True, keeps_all=len(memory.edits) >= MOST_EDITS)
+    standing = {
+        name: paths for name, paths in memory.files.items() if not name or family_of(name) not in change.families
+    }
+    return Recalled(replace(change.program, parts=parts), change, memory, standing)
 
 
-def _loader(
-    inputs: Inputs, request: Request, load: Callable[[Inputs, Request, Diagnostics], Program | None]
-) -> Callable[[Source], Program | None]:
+def _loader(inputs: Inputs, request: Request, load: _Load) -> Callable[[Source], Program | None]:
     """Reads some entries; None if there is anything to be said about them."""
 
     def load_quietly(source: Source) -> Program | None:
         log = Diagnostics()
         program = load(replace(inputs, functions=source), request, log)
         is_plain = all(each.severity == "remark" for each in log.found)
-        return (
-            program
-            if program is not None and is_plain and not (program.shims.any_device or program.shims.per_device)
-            else None
-        )
+        return program if program is not None and is_plain and not _shimmed(program) else None
 
     return load_quietly
 
 
-def _kept(files: Sequence[Placed], families: frozenset[str]) -> tuple[Placed, ...]:
-    """The files that no operator of these families is in."""
-    return tuple(f for f in files if f.root == _SHIMS or (f.operator and family_of(f.operator) not in families))
+class KeptParts:
+    """The parts in a folder."""
+
+    def __init__(self, folder: str, edits: _Edits) -> None:
+        self._folder = folder
+        self._edits = edits
+
+    def places(self, what: str) -> Sequence[str]:
+        """Where the parts of a list belong, in the list's order, without the edits since."""
+        with self._open(what) as file:
+            return tuple(_loaded(lambda: marshal.load(file)))
+
+    def is_edited(self, what: str) -> bool:
+        """Whether the list was added to since it was kept, so that it isn't in order."""
+        if not self._edits:
+            return False
+        places = self.places(what)
+        return any(what in fresh or not lost.isdisjoint(places) for lost, fresh in self._edits)
+
+    def load(self, what: str) -> PlacedParts:
+        """The parts of a list."""
+        with self._open(what) as file:
+            places = _loaded(lambda: marshal.load(file))
+            found: PlacedParts = list(zip(places, _loaded(lambda: marshal.load(file)), strict=True))
+        for lost, fresh in self._edits:
+            found = [entry for entry in found if entry[0] not in lost]
+            found += fresh.get(what, ())
+        return found
+
+    def _open(self, what: str) -> Any:
+        return _loaded(lambda: open(os.path.join(self._folder, _file_name(what)), "rb"))
 
 
-def _loaded(path: str) -> Any:
+def _loaded(read: Callable[[], Any]) -> Any:
     try:
-        with open(path, "rb") as file:
-            return marshal.loads(file.read())
+        return read()
     except (OSError, ValueError, EOFError, TypeError) as error:
-        raise LostPartsError(path) from error
+        raise LostPartsError from error
 
 
-def _parts(path: str) -> PlacedParts:
-    found = _loaded(path)
-    if not isinstance(found, list) or not all(isinstance(e, tuple) and len(e) == 2 for e in found):
-        raise LostPartsError(path)
-    return found
-
-
-def _read_run(found: Any) -> tuple[History, list[Placed], frozenset[str]]:
+def _read_memory(path: str) -> Memory:
+    with _loaded(lambda: open(path, "rb")) as file:
+        found = _loaded(lambda: marshal.load(file))
     try:
-        entries, derived, keys, files, shimmed = found
-        history = History(tuple(Written(*e) for e in entries), tuple(Made(*e) for e in derived), tuple(keys))
-        placed = [
-            Placed(path, root, name, group, digest, None, False, operator, True)
-            for operator, path, root, name, group, digest in files
-        ]
+        entries, derived, keys, files, shimmed, edits = found
+        return Memory(
+            History(tuple(map(Written._make, entries)), tuple(map(Made._make, derived)), keys),
+            dict(files),
+            frozenset(shimmed),
+            tuple((frozenset(lost), {what: list(parts) for what, parts in fresh}) for lost, fresh in edits),
+        )
     except (TypeError, ValueError) as error:
-        raise LostPartsError(_RUN) from error
-    return history, placed, frozenset(shimmed)
+        raise LostPartsError from error
 
 
-# --------------------------------------------------------------------------- after a run
+# --------------------------------------------------------------------------- in a run
 
 
 def put_parts(target: Target, program: Program, folder: str, share: int) -> list[Placed]:
     """Writes the lists of parts that were made since the last call to where they wait."""
-    made = dict(program.parts.made)
-    program.parts.made.clear()
+    made = take_parts(program)
     return [
-        target.put_data(f"{folder}/{_file_name(what)}", _dumped(parts), f"{share}-parts-{at}")
+        target.put_data(f"{folder}/{_file_name(what)}", _dumped_parts(parts), f"{share}-parts-{at}")
         for at, (what, parts) in enumerate(made.items())
     ]
 
 
-def put_run(
-    target: Target, program: Program, recalled: Recalled | None, folder: str, placed: Sequence[Placed]
-) -> Placed | None:
-    """Writes what there is to remember of a run to where it waits; None if it can't be made use of."""
-    history = describe(program) if recalled is None else recalled.change.history
-    if history is None:
-        return None
-    shimmed = _shimmed(program) if recalled is None else recalled.shimmed
-    files = [(p.operator, p.path, p.root, p.name, p.group, p.digest) for p in placed if p.operator or p.root == _SHIMS]
-    run = (
+def take_parts(program: Program) -> dict[str, PlacedParts]:
+    """The lists of parts that were made since the last call."""
+    made = dict(program.parts.made)
+    program.parts.made.clear()
+    return made
+
+
+def memory_of(program: Program, placed: Iterable[Placed]) -> Memory | None:
+    """What to remember of a run that made everything; None if it can't be made use of."""
+    history = describe(program)
+    return None if history is None else Memory(history, _files_of(placed), _shimmed(program))
+
+
+def put_memory(target: Target, memory: Memory, folder: str) -> Placed:
+    """Writes what there is to remember to where it waits."""
+    history = memory.history
+    edits = tuple(
+        (tuple(lost), tuple((what, tuple(parts)) for what, parts in fresh.items())) for lost, fresh in memory.edits
+    )
+    value = (
         tuple(map(tuple, history.entries)),
         tuple(map(tuple, history.derived)),
         history.keys,
-        tuple(files),
-        tuple(sorted(shimmed)),
+        tuple(memory.files.items()),
+        tuple(memory.shimmed),
+        edits,
     )
-    return target.put_data(f"{folder}/{_RUN}", _dumped(run), "run")
+    return target.put_data(f"{folder}/{_RUN}", _dumped(value), "run")
+
+
+def _files_of(placed: Iterable[Placed]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for file in placed:
+        if file.operator or file.root == _SHIMS:
+            found.setdefault(file.operator, []).append(file.path)
+    return {name: tuple(paths) for name, paths in found.items()}
 
 
 def _shimmed(program: Program) -> frozenset[str]:
     operators = (*program.shims.any_device, *program.shims.per_device)
     return frozenset(family_of(operator.function.root_name) for operator in operators)
+
+
+def _dumped_parts(parts: PlacedParts) -> bytes:
+    return _dumped(tuple([place for place, _ in parts])) + _dumped(tuple([part for _, part in parts]))
 
 
 def _dumped(value: Any) -> bytes:

@@ -48,6 +48,8 @@ class RunRecord:
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None
+        self._known_inputs: Mapping[str, FileState] = _NOTHING
+        self._known_kept: Mapping[str, FileState] = _NOTHING
 
     def load(self, install_dir: str | os.PathLike[str]) -> None:
         """Reads what former runs kept in the folder."""
@@ -59,6 +61,10 @@ class RunRecord:
     def former(self) -> Record | None:
         """The run before, with the same flags and the same Python."""
         return self._former if self._former is not None and self._former.python == sys.version else None
+
+    def trust(self, inputs: Mapping[str, FileState], kept: Mapping[str, FileState]) -> None:
+        """Takes files, looked at in this run, for what they were, inputs and what is for the next run only."""
+        self._known_inputs, self._known_kept = inputs, kept
 
     @property
     def others(self) -> Sequence[Record]:
@@ -102,22 +108,24 @@ class RunRecord:
         others: Collection[str],
         total: int,
         said: str,
-        kept: Mapping[str, FileState] = _NOTHING,
+        kept: Iterable[Placed] = (),
+        standing: Iterable[str] = (),
     ) -> str:
-        """The manifest when all is written; `others` are outputs besides those placed."""
+        """The manifest when all is written.
+
+        `others` are outputs besides those placed, `standing` those that are as the former run left them, and
+        `kept` is for the next run only.
+        """
+        former = {} if self._former is None else self._former.outputs
         return self._render(
-            inputs={path: self._input_state(path) for path in inputs},
-            outputs={file.path: self._output_state(file) for file in placed}
+            inputs={path: self._known_inputs.get(path) or self._input_state(path) for path in inputs},
+            outputs={path: former[path] for path in standing}
+            | {file.path: former[file.path] if file.is_recalled else _state_of(file) for file in placed}
             | {path: file_state(path) for path in others},
             total=total,
             said=said,
-            kept=kept,
+            kept={**self._known_kept, **{file.path: _state_of(file) for file in kept}},
         )
-
-    def _output_state(self, file: Placed) -> FileState:
-        """The file as it is; one that wasn't looked at anew is as it was."""
-        former = self._former.outputs.get(file.path) if self._former is not None and file.is_recalled else None
-        return former or file_state(file.path, file.digest)
 
     def _render(self, **changes: object) -> str:
         fields = {name: getattr(self._record, name) for name in Record.__slots__}
@@ -131,6 +139,10 @@ class RunRecord:
             return state
         is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
         return _UNCERTAIN if is_later else state
+
+
+def _state_of(file: Placed) -> FileState:
+    return file_state(file.path, file.digest)
 
 
 def record_of(arguments: Sequence[str], request: Request) -> RunRecord:

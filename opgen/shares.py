@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.console import Progress
@@ -38,8 +38,8 @@ class Share(NamedTuple):
     problems: tuple[Diagnostic, ...]
     templates: tuple[str, ...]
     """The templates that its process has read."""
-    kept: list[Placed]
-    """Files for the next run only."""
+    kept: Any
+    """What `keep` gave."""
 
 
 def put_all(
@@ -49,7 +49,7 @@ def put_all(
     *,
     jobs: int,
     quiet: bool,
-    keep: Callable[[int], list[Placed]] = lambda number: [],
+    keep: Callable[[int], object] = lambda number: None,
 ) -> list[Share]:
     """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing.
 
@@ -65,7 +65,7 @@ def put_all(
             try:
                 return Share(target.put(tuple(piece.make()), number), (), templates.files, keep(number))
             except UserError as problem:
-                return Share([], problem.diagnostics, templates.files, [])
+                return Share([], problem.diagnostics, templates.files, None)
 
         order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else None
         return run_all(len(pieces), put, jobs, order)

@@ -35,7 +35,7 @@ def emit_core_sources(program: Program, options: Options, templates: TemplateSet
     """Yields `core/ATenOpList.cpp`."""
     del options
     operators = program.of_functions("listed operators", _listed)
-    text = templates.render("ATenOpList.cpp", {"aten_ops": operators})
+    text = templates.render("ATenOpList.cpp", {"aten_ops": list(operators)})
     yield OutputFile("core/ATenOpList.cpp", text, group="core_")
 
 

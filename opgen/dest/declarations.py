@@ -54,7 +54,7 @@ def emit_registration_declarations(program: Program, options: Options, templates
         "registration declarations",
         lambda f: render_registration(program.signatures(f), f.func.name not in composite),
     )
-    yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": lines}))
+    yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": list(lines)}))
 
 
 def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[OperatorName]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 
 from opgen.dest.functionalization_kernels import (
@@ -31,6 +32,7 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
+from opgen.parts import PartList
 from opgen.program import Options, Program
 
 Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
@@ -50,19 +52,21 @@ _REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.sou
 def emit_functionalization(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterFunctionalization_0.cpp` … `_3.cpp`, and the file with everything."""
     del options
+    parts = _parts(program)
     yield from emit_sharded(
         templates,
         _TEMPLATE,
         {},
-        _parts(program),
+        filter(None, chain(*parts)),
         key=lambda part: part[0],
         item_env=lambda part: dict(zip(_LISTS, part[1:], strict=True)),
         shards=_SHARDS,
         sharded_keys=_LISTS,
+        is_same=all(part.is_same for part in parts),
     )
 
 
-def _parts(program: Program) -> Iterator[_Part]:
+def _parts(program: Program) -> tuple[PartList[_Part], PartList[_Part], PartList[_Part | None]]:
     """Groups, then views, then the functions that are in neither."""
     groups, view_groups = program.groups, program.view_groups
     grouped = {function for group in groups for function in group.functions()}
@@ -71,9 +75,11 @@ def _parts(program: Program) -> Iterator[_Part]:
     def render_alone(function: NativeFunction) -> _Part | None:
         return None if function in grouped else _render_item(program, function)
 
-    yield from program.of_groups("groups without writes", partial(_render_item, program))
-    yield from program.of_views("views without writes", partial(_render_item, program))
-    yield from filter(None, program.of_functions("others without writes", render_alone))
+    return (
+        program.of_groups("groups without writes", partial(_render_item, program)),
+        program.of_views("views without writes", partial(_render_item, program)),
+        program.of_functions("others without writes", render_alone),
+    )
 
 
 def _render_item(program: Program, item: Item) -> _Part:

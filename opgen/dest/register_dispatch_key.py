@@ -14,7 +14,7 @@ What the wrappers do is in `register_unstructured` and `register_structured`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
@@ -28,6 +28,7 @@ from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
+from opgen.parts import PartList
 from opgen.program import Options, Program
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
@@ -49,13 +50,13 @@ def emit_register_dispatch_key(program: Program, options: Options, templates: Te
 
 
 def _emit_key(
-    key: DispatchKey, parts: list[tuple[str, bool, str]], options: Options, templates: TemplateSet
+    key: DispatchKey, parts: PartList[tuple[str, bool, str]], options: Options, templates: TemplateSet
 ) -> Iterator[OutputFile]:
     """Yields the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,
-        _file_env(key, parts, options),
+        {} if parts.is_same else _file_env(key, parts, options),
         parts,
         key=lambda part: part[0],
         item_env=lambda part: {"dispatch_definitions": [part[2]]},
@@ -63,10 +64,11 @@ def _emit_key(
         sharded_keys={"dispatch_definitions"},
         path=f"Register{key}.cpp",
         group=dependency_group(key, options),
+        is_same=parts.is_same,
     )
 
 
-def _file_env(key: DispatchKey, parts: list[tuple[str, bool, str]], options: Options) -> Mapping[str, object]:
+def _file_env(key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options) -> Mapping[str, object]:
     """What all shards of a key begin with."""
     # Where there is nothing to register, no backend need have functions that allocate.
     needs_none = not parts and key is not DispatchKey.CompositeImplicitAutogradNestedTensor

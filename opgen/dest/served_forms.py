@@ -26,7 +26,7 @@ from opgen.model import (
     SchemaKind,
     gets_generated_out_inplace_wrapper,
 )
-from opgen.parts import V
+from opgen.parts import PartList, V
 from opgen.program import Program
 from opgen.values import dataclass
 
@@ -79,7 +79,7 @@ class KernelMap:
         """What `key` has for the groups that it has anything for, in the program's order."""
         return (served for _, served in self._served_by(key))
 
-    def of_served(self, what: str, key: DispatchKey, make: Callable[[Served], V]) -> list[V]:
+    def of_served(self, what: str, key: DispatchKey, make: Callable[[Served], V]) -> PartList[V]:
         """What `make` gives for each group that `key` has anything for, in order; what is empty is left out."""
         found, names, parts = list(self._served_by(key)), self._program.grouped_places, self._program.parts
         places = () if parts.are_plain else [names[place] for place, _ in found]

@@ -59,7 +59,7 @@ def emit_functional_inverses(program: Program, options: Options, templates: Temp
         "inverses of views",
         lambda group: "" if group.composite else f"{program.view_signatures(group).inverse.decl()};",
     )
-    yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": declarations}))
+    yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": list(declarations)}))
 
 
 def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[ViewMeta]:

@@ -175,6 +175,10 @@ class Target:
             self.check(file)
             root = self._roots[file.root]
             path = os.path.join(root, file.path)
+            if file.is_same:
+                name = self.known[path].digest
+                placed.append(Placed(path, file.root, file.path, file.group, name, None, False, is_recalled=True))
+                continue
             data = _encoded(path, file.text)
             name = digest(data)
             changed = self._differs(path, data, name)
