@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(
     cases_of: Callable[[Path, Path], list[Case]], command: str, description: str, arguments: Sequence[str] | None
 ) -> None:
-    """Measures cases that a source and a working folder give, and prints a table; the first is what others are beside."""
+    """Measures cases that a source and a working folder give; prints a table of them beside the first."""
     parser = argparse.ArgumentParser(prog=command, description=description)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where to write; default: a temporary folder")
