@@ -20,7 +20,7 @@ from opgen.values import dataclass
 
 MAX_DEPTH: Final = 32
 """Deepest nesting of macros that is expanded; a macro that uses itself ends here."""
-MAX_TOKENS: Final = 2_000_000
+MAX_TOKENS: Final = 500_000
 """Most tokens that are made of one text: macros may multiply."""
 
 _SCANNER: Final = re.compile(
