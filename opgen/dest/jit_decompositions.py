@@ -1,0 +1,63 @@
+r"""Functions that stand for operators → `decomposition_registry_util.cpp`, from which TorchScript reads them.
+
+Decomposition("aten::var(Tensor self, bool unbiased=True) -> Tensor", "var", "def var(input: Tensor, …\n")
+
+R"(def var(input: Tensor,
+…
+{"aten::var(Tensor self, bool unbiased=True) -> Tensor", "var"},
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.dest.cpp_text import string_literal
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+NAME: Final = "decomposition_registry_util.cpp"
+
+LONGEST_LITERAL: Final = 8000
+"""Characters in a string literal: some compilers take no more than 16 KiB, and a character may be several bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """An operator that is made of others."""
+
+    schema: str
+    """With its library's name, as TorchScript prints it."""
+    function: str
+    """The name of the function that does what the operator does."""
+    source: str
+    """The function in TorchScript."""
+
+
+def emit_decompositions(decompositions: Sequence[Decomposition], templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields `decomposition_registry_util.cpp`; a function that serves several operators is there once."""
+    functions = {each.function: each.source for each in decompositions}
+    text = "".join(f"{source}\n" for source in functions.values())
+    env = {
+        "sources": "\n".join(raw_literals(text)),
+        "mapping": [f"{{{string_literal(each.schema)}, {string_literal(each.function)}}}," for each in decompositions],
+    }
+    yield OutputFile(NAME, templates.render(NAME, env))
+
+
+def raw_literals(text: str) -> Iterator[str]:
+    """`text` as literals that stand behind each other, each a few whole lines if lines aren't very long."""
+    delimiter = next(mark for mark in ("", *(f"D{number}" for number in range(1000))) if f'){mark}"' not in text)
+    piece = ""
+    for line in _short_lines(text):
+        if len(piece) + len(line) > LONGEST_LITERAL:
+            yield f'R"{delimiter}({piece}){delimiter}"'
+            piece = ""
+        piece += line
+    yield f'R"{delimiter}({piece}){delimiter}"'
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    for line in text.splitlines(keepends=True):
+        yield from (line[start : start + LONGEST_LITERAL] for start in range(0, len(line), LONGEST_LITERAL))
