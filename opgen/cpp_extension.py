@@ -1,10 +1,10 @@
 """Builds extensions with `torch.utils.cpp_extension`: in a setup.py, or straight from a program.
 
-    from opgen.cpp_extension import generated_extension
-    setup(ext_modules=[generated_extension("mylib._C", "ops", ["kernels.cpp"])], cmdclass={"build_ext": BuildExtension})
+    from opgen.cpp_extension import generated_package
+    setup(**generated_package("mylib", "ops", ["kernels.cpp"]))     # the package mylib, with its module mylib._C
 
     from opgen.cpp_extension import load
-    load("mylib", "ops", ["kernels.cpp"])       # compiles, and loads torch.ops.mylib
+    mylib = load("mylib", "ops", ["kernels.cpp"])                   # compiles, loads torch.ops.mylib, imports mylib
 
 Both run the generator first; what it finds unchanged it leaves alone, so nothing is compiled twice.
 torch and setuptools are imported when they are asked for: opgen itself needs neither.
@@ -13,18 +13,25 @@ torch and setuptools are imported when they are asked for: opgen itself needs ne
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from opgen import aten
 
-__all__ = ["GenerationError", "generate_sources", "generated_extension", "load"]
+__all__ = ["GenerationError", "generate_sources", "generated_extension", "generated_package", "load"]
 
 _LISTS: Final = "sources.cmake"
 _TORCH: Final = "torch.utils.cpp_extension"
+_OUTPUT: Final = "build/generated"
+_FLAGS: Final = ("-std=c++20",)
+
+Paths = Sequence[str | os.PathLike[str]]
 
 
 class GenerationError(Exception):
@@ -45,33 +52,80 @@ def generate_sources(
     return found
 
 
-def _paths(files: Sequence[str | os.PathLike[str]]) -> list[str]:
+def _paths(files: Paths) -> list[str]:
     return [os.fspath(file) for file in files]
+
+
+def generated_package(
+    name: str,
+    definitions: str | os.PathLike[str],
+    sources: Paths,
+    *,
+    cuda_sources: Paths = (),
+    output: str | os.PathLike[str] = _OUTPUT,
+    include_dirs: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    **settings: Any,
+) -> dict[str, Any]:
+    """What `setup()` needs to build and install the Python package of an extension; `name` is its namespace.
+
+    The operators and the package's module are one library, `<name>._C`.  `settings` are as for `generated_extension`.
+    """
+    build = importlib.import_module(_TORCH).BuildExtension
+    extension = _extension(
+        f"{name}._C", definitions, sources, cuda_sources, output, include_dirs, flags, settings, with_python=True
+    )
+    return {
+        "ext_modules": [extension],
+        "packages": [name],
+        "package_dir": {name: (Path(output) / "python" / name).as_posix()},
+        "package_data": {name: ["*.pyi", "py.typed"]},
+        "cmdclass": {"build_ext": build},
+    }
 
 
 def generated_extension(
     name: str,
     definitions: str | os.PathLike[str],
-    sources: Sequence[str | os.PathLike[str]],
+    sources: Paths,
     *,
-    cuda_sources: Sequence[str | os.PathLike[str]] = (),
-    output: str | os.PathLike[str] = "build/generated",
+    cuda_sources: Paths = (),
+    output: str | os.PathLike[str] = _OUTPUT,
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
     **settings: Any,
 ) -> Any:
-    """A `CppExtension`, or a `CUDAExtension` where torch has CUDA and there are sources for it.
+    """A library of the operators alone, which `torch.ops.load_library` loads.
 
+    It is a `CppExtension`, or a `CUDAExtension` where torch has CUDA and there are sources for it.
     `settings` are torch's and setuptools' own: `extra_compile_args`, `define_macros`, …
     """
+    flags = ("--no-python", *flags)
+    return _extension(
+        name, definitions, sources, cuda_sources, output, include_dirs, flags, settings, with_python=False
+    )
+
+
+def _extension(
+    name: str,
+    definitions: str | os.PathLike[str],
+    sources: Paths,
+    cuda_sources: Paths,
+    output: str | os.PathLike[str],
+    include_dirs: Sequence[str],
+    flags: Sequence[str],
+    settings: dict[str, Any],
+    *,
+    with_python: bool,
+) -> Any:
     cpp_extension = importlib.import_module(_TORCH)
     made = generate_sources(definitions, output, flags=flags)
-    files = [*made["sources"], *_paths(sources)]
+    files = [*made["sources"], *(made["python_sources"] if with_python else ()), *_paths(sources)]
     kind = cpp_extension.CppExtension
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
         files += [*made.get("cuda_sources", ()), *_paths(cuda_sources)]
-    settings.setdefault("extra_compile_args", {"cxx": ["-std=c++20"], "nvcc": ["-std=c++20"]})
+    settings.setdefault("extra_compile_args", {"cxx": [*_FLAGS], "nvcc": [*_FLAGS]})
     folders = [os.path.abspath(output), *map(os.path.abspath, include_dirs)]
     return kind(name, files, include_dirs=folders, **settings)
 
@@ -79,24 +133,54 @@ def generated_extension(
 def load(
     name: str,
     definitions: str | os.PathLike[str],
-    sources: Sequence[str | os.PathLike[str]],
+    sources: Paths,
     *,
     build_directory: str | os.PathLike[str] = "build",
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
     **settings: Any,
-) -> str:
-    """Compiles an extension and loads its operators, `torch.ops.<library>`; returns the library's path."""
+) -> ModuleType:
+    """Compiles an extension, loads its operators (`torch.ops.<name>`) and returns its package, imported.
+
+    `name` is the operators' namespace; `settings` are those of `torch.utils.cpp_extension.load`.
+    """
     cpp_extension = importlib.import_module(_TORCH)
     folder = Path(build_directory).resolve()
     made = generate_sources(definitions, folder / "generated", flags=flags)
-    settings.setdefault("extra_cflags", ["-std=c++20"])
-    path: str = cpp_extension.load(
+    settings.setdefault("extra_cflags", [*_FLAGS])
+    folder.mkdir(parents=True, exist_ok=True)
+    library = cpp_extension.load(
         name,
-        [*made["sources"], *_paths(sources)],
+        [*made["sources"], *made["python_sources"], *_paths(sources)],
         extra_include_paths=[os.fspath(folder / "generated"), *map(os.path.abspath, include_dirs)],
         build_directory=os.fspath(folder),
         is_python_module=False,
         **settings,
     )
-    return path
+    return _import_package(name, folder / "generated" / "python" / name, library)
+
+
+def _import_package(name: str, folder: Path, library: str) -> ModuleType:
+    """The package in `folder`, imported as `name`, with the library as its module `_C`."""
+    place = folder / "__init__.py"
+    package = sys.modules.get(name)
+    if package is not None and getattr(package, "__file__", None) == os.fspath(place):
+        return package
+    package = _new_module(name, place, [os.fspath(folder)])
+    native = _new_module(f"{name}._C", library)
+    sys.modules[name], sys.modules[native.__name__] = package, native
+    _execute(native)
+    _execute(package)
+    return package
+
+
+def _new_module(name: str, place: str | os.PathLike[str], folders: list[str] | None = None) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, place, submodule_search_locations=folders)
+    if spec is None:
+        raise ImportError(f"'{os.fspath(place)}' is no module of Python's", name=name)
+    return importlib.util.module_from_spec(spec)
+
+
+def _execute(module: ModuleType) -> None:
+    if module.__spec__ is not None and module.__spec__.loader is not None:
+        module.__spec__.loader.exec_module(module)

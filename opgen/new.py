@@ -11,6 +11,7 @@ The files are the templates in `templates/project/`, with the library's name put
 from __future__ import annotations
 
 import argparse
+import keyword
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -68,6 +69,8 @@ def _check(name: str, folder: Path, log: Diagnostics) -> None:
         log.error("bad-project-name", f"'{name}' is no name for a library", label="letters, digits and '_' only")
     elif name in KEYWORDS or name in RESERVED_NAMESPACES:
         log.error("bad-project-name", f"a library can't be called '{name}': the name is taken in C++")
+    elif keyword.iskeyword(name):
+        log.error("bad-project-name", f"a package can't be called '{name}': it is a keyword of Python")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         log.error("project-exists", f"'{folder}' is there already", label="name another folder with --into")
 

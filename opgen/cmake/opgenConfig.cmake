@@ -6,7 +6,8 @@
 #       SOURCES src/kernels.cpp
 #       CUDA_SOURCES src/kernels.cu)
 #
-# makes a shared library `mylib` (a target of that name) that `torch.ops.load_library` loads.
+# makes a shared library `mylib` (a target of that name) that `torch.ops.load_library` loads, and a Python package
+# `mylib` (the target `mylib_python`) in <build>/python, which loads that library.
 #
 #     opgen_extension(<name>
 #       DEFINITIONS <dir>                   folder of the definitions
@@ -16,11 +17,13 @@
 #       [INCLUDE_DIRECTORIES <dir>…]        where headers of yours are, such as ufunc/<operator>.h
 #       [GENERATED_DIR <dir>]               where to write; default: <build>/generated/<name>
 #       [FRAGMENT]                          the library is defined elsewhere too
+#       [NO_PYTHON]                         make no Python package
+#       [PYTHON_INSTALL_DIR <dir>]          where the package is installed, below the prefix; default: the prefix
 #       [OPTIONS <flag>…])                  further flags of `opgen gen`
 #
 # It sets these in the caller's scope:
 #     <name>_GENERATED_DIR                  where the generated files are
-#     <name>_PYTHON_DIR                     where the Python package is, if one is made
+#     <name>_PYTHON_DIR                     the folder that the Python package is in, for PYTHONPATH
 #
 # A definition that changes makes the build configure itself anew.  opgen writes a file only if its text
 # changes, so that a new operator recompiles what holds it and nothing else.
@@ -45,6 +48,8 @@ function(_opgen_find_torch)
   endif()
   list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_PREFIX}")
   find_package(Torch REQUIRED)
+  get_filename_component(folder "${TORCH_LIBRARY}" DIRECTORY)
+  find_library(OPGEN_TORCH_PYTHON_LIBRARY torch_python HINTS "${folder}")
 endfunction()
 
 # Runs opgen if anything that it reads has changed; the lists of what it wrote go to <lists>.
@@ -114,9 +119,45 @@ function(_opgen_has_device device result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
+# Lays out the package in <folder>, of the files in opgen_python, and builds its module of opgen_python_sources.
+function(_opgen_python_package name folder install_dir)
+  find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
+  if(NOT OPGEN_TORCH_PYTHON_LIBRARY)
+    message(FATAL_ERROR "opgen_extension(${name}): this torch has no libtorch_python; write NO_PYTHON to do without")
+  endif()
+  file(GLOB old RELATIVE "${folder}" "${folder}/*.py" "${folder}/*.pyi")
+  foreach(path IN LISTS opgen_python)
+    get_filename_component(file "${path}" NAME)
+    list(REMOVE_ITEM old "${file}")
+  endforeach()
+  foreach(file IN LISTS old)
+    file(REMOVE "${folder}/${file}") # a former run's
+  endforeach()
+  file(COPY ${opgen_python} DESTINATION "${folder}")
+
+  python_add_library(${name}_python MODULE WITH_SOABI ${opgen_python_sources})
+  if(APPLE)
+    set(here "@loader_path")
+  else()
+    set(here "$ORIGIN")
+  endif()
+  set_target_properties(${name}_python PROPERTIES
+    OUTPUT_NAME _C CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY "$<1:${folder}>" INSTALL_RPATH "${here}")
+  target_link_libraries(${name}_python PRIVATE ${name} "${OPGEN_TORCH_PYTHON_LIBRARY}")
+  target_compile_options(${name}_python PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
+
+  # An installed package has the library beside the module.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "${here}")
+  install(FILES ${opgen_python} DESTINATION "${install_dir}/${name}" COMPONENT python)
+  install(TARGETS ${name} ${name}_python
+    LIBRARY DESTINATION "${install_dir}/${name}" COMPONENT python
+    RUNTIME DESTINATION "${install_dir}/${name}" COMPONENT python)
+endfunction()
+
 function(opgen_extension name)
   cmake_parse_arguments(
-    ARG "FRAGMENT" "DEFINITIONS;GENERATED_DIR"
+    ARG "FRAGMENT;NO_PYTHON" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR"
     "SOURCES;CUDA_SOURCES;HIP_SOURCES;MPS_SOURCES;XPU_SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "opgen_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
@@ -136,6 +177,9 @@ function(opgen_extension name)
   set(flags ${ARG_OPTIONS})
   if(ARG_FRAGMENT)
     list(APPEND flags --fragment)
+  endif()
+  if(ARG_NO_PYTHON)
+    list(APPEND flags --no-python)
   endif()
   set(lists "${output}/sources.cmake")
   _opgen_generate("${name}" "${definitions}" "${output}" "${lists}" "${flags}")
@@ -162,6 +206,12 @@ function(opgen_extension name)
   target_link_libraries(${name} PUBLIC torch)
   # Vectors are never handed from one library to another.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
+  if(opgen_python_sources)
+    if(NOT ARG_PYTHON_INSTALL_DIR)
+      set(ARG_PYTHON_INSTALL_DIR ".")
+    endif()
+    _opgen_python_package("${name}" "${CMAKE_CURRENT_BINARY_DIR}/python/${name}" "${ARG_PYTHON_INSTALL_DIR}")
+    set(${name}_PYTHON_DIR "${CMAKE_CURRENT_BINARY_DIR}/python" PARENT_SCOPE)
+  endif()
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)
-  set(${name}_PYTHON_DIR "${output}/python" PARENT_SCOPE)
 endfunction()

@@ -163,6 +163,9 @@ _RESERVED_NAMES: Final = frozenset({"return_types"})
 
 def _check_name(function: NativeFunction, log: Diagnostics) -> None:
     name = str(function.func.name.name)
+    if keyword.iskeyword(function.namespace):
+        message = f"a Python package can't be called '{function.namespace}': it is a keyword of Python"
+        log.error("python-name", message, function.loc, "choose another namespace, or write --no-python")
     if name in _RESERVED_NAMES or keyword.iskeyword(name):
         what = "a keyword of Python" if keyword.iskeyword(name) else "a module of the Python package"
         log.error("python-name", f"an operator can't be called '{name}': it is {what}", function.loc, "rename it")
