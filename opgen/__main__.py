@@ -32,6 +32,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen_unboxing": "write kernels for TorchScript's interpreter, for selected operators",
         "select": "make, join and check selections of operators for small builds",
         "gen_mobile_upgraders": "write what the mobile interpreter runs in the place of operators that have changed",
+        "decompositions": "write the functions that TorchScript may put in the place of operators",
+        "fuse": "write the patterns that Inductor looks for in graphs",
         "new": "lay out a project of operators of one's own",
     }
 )

@@ -48,6 +48,8 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.gen_annotated_fn_args": _AUTOGRAD,
         "opgen.gen_static_runtime": ("--source-path", "ops", "--install-dir", "out"),
         "opgen.gen_mobile_upgraders": ("--install-dir", "out"),
+        "opgen.decompositions": ("--install-dir", "out"),
+        "opgen.fuse": ("--install-dir", "out"),
         "opgen.gen_unboxing": ("--source-path", "ops", "--install-dir", "out"),
         "opgen.select": (),
         "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),

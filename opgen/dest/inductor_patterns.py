@@ -1,0 +1,55 @@
+"""Patterns that Inductor looks for in graphs → a Python module for each function that they were traced from.
+
+Tracing takes a while, so that torch ships what comes of it.
+
+    Pattern("mm_pattern", "mm_pattern_inference", "mm_pattern_inference = CallFunction(aten.mm.default, …)")
+
+    from torch._inductor.pattern_matcher import (
+        Arg,
+        …
+    )
+
+    mm_pattern_inference = CallFunction(aten.mm.default, KeywordArg('mat1'), KeywordArg('mat2'), _users=0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+TEMPLATE: Final = "pattern.py.in"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a function looks like in a graph, under some circumstances."""
+
+    function: str
+    """The function that was traced; its patterns are in one module."""
+    name: str
+    """Says under which circumstances as well: `mm_pattern_inference`."""
+    code: str
+    """Python that binds the name to the pattern."""
+
+
+def emit_patterns(patterns: Iterable[Pattern], imported: Iterable[str], templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yields a module for each function, and one that makes the folder a package.
+
+    `imported` are the names that the patterns' code is written in.
+    """
+    names = [f"{name}," for name in sorted(imported)]
+    for function, found in _by_function(patterns).items():
+        code = "\n\n\n".join(pattern.code.strip() for pattern in found)
+        yield OutputFile(f"{function}.py", templates.render(TEMPLATE, {"imported": names, "patterns": code}))
+    yield OutputFile("__init__.py", "")
+
+
+def _by_function(patterns: Iterable[Pattern]) -> dict[str, Sequence[Pattern]]:
+    found: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        found.setdefault(pattern.function, []).append(pattern)
+    return dict(found)
