@@ -165,8 +165,10 @@ def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) 
         kept = [file for share in shares for file in share.kept] if is_whole else []
         made = {} if is_whole else {what: parts for share in shares for what, parts in share.kept.items()}
         kept.append(put_memory(target, recalled.memory(placed, made), folder))
-        standing = recalled.standing_paths
-        return _finish(target, placed, list(former.inputs), record, request, kept=kept, standing=standing)
+        standing, said = recalled.standing_paths, former.said
+        report = _finish(target, placed, list(former.inputs), record, request, kept=kept, standing=standing, said=said)
+    sys.stderr.write(said)
+    return report
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:

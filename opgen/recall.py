@@ -109,8 +109,10 @@ def folder_of(record: Record) -> str:
 def recall(former: Record, request: Request, inputs: Inputs, load: _Load) -> Recalled | None:
     """What an edit of the definitions leaves to do; None if a former run is of no help."""
     definitions = os.fspath(inputs.functions) if isinstance(inputs.functions, Path) else ""
-    if definitions not in former.inputs or not former.kept or former.said:
+    if definitions not in former.inputs or not former.kept:
         return None
+    if definitions in former.said or former.quiet is not request.quiet:
+        return None  # what there is to be said besides would have to be found again
     others = (each for each in former.inputs.items() if each[0] != definitions)
     states = (*former.kept.items(), *others, *former.outputs.items())
     if not all(is_unchanged(path, state) for path, state in states):
