@@ -20,10 +20,11 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from opgen.output.manifest import NAME as MANIFEST
+from opgen.recall import FOLDER as PARTS
 from tests.conformance.tokens import Difference, compare_texts
 
 if TYPE_CHECKING:
@@ -102,7 +103,12 @@ def files_below(root: Path, only: Sequence[str] = ()) -> frozenset[str]:
     """
     names = (Path(folder, name).relative_to(root).as_posix() for folder, _, files in os.walk(root) for name in files)
     wanted = (name for name in names if not only or _matches(name, only))
-    return frozenset(name for name in wanted if name.rpartition("/")[2] != MANIFEST)
+    return frozenset(name for name in wanted if not is_kept_by_opgen(name))
+
+
+def is_kept_by_opgen(name: str) -> bool:
+    """Whether a file is what a run keeps for the next one: the manifest, or the parts of files."""
+    return not {MANIFEST, PARTS}.isdisjoint(PurePosixPath(name).parts)
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from opgen.output.manifest import NAME as MANIFEST
+from tests.conformance.compare import is_kept_by_opgen
 from tests.conformance.flagsets import DATA, DEFINITIONS
 
 if TYPE_CHECKING:
@@ -123,5 +123,6 @@ def _key(flagset: FlagSet) -> str:
 
 
 def files_and_folders(root: Path) -> list[str]:
-    """Everything below a folder but opgen's own manifest, sorted; nothing when it isn't there."""
-    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.name != MANIFEST)
+    """Everything below a folder but what opgen keeps for itself, sorted; nothing when it isn't there."""
+    names = (path.relative_to(root).as_posix() for path in root.rglob("*"))
+    return sorted(name for name in names if not is_kept_by_opgen(name))

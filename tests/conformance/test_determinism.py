@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opgen.output.manifest import NAME as MANIFEST
+from tests.conformance.compare import files_below
 from tests.conformance.flagsets import FLAGSETS, FlagSet
 from tests.conformance.runs import run_command
 
@@ -32,8 +32,8 @@ def _generate(
 
 
 def files_of(root: Path) -> list[Path]:
-    """All files below a folder but opgen's manifest, which says when and where it was written."""
-    return [path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST]
+    """All files below a folder but what opgen keeps for itself, which says when and where files were written."""
+    return [root / name for name in sorted(files_below(root))]
 
 
 def _contents(root: Path) -> dict[str, bytes]:
