@@ -9,6 +9,7 @@ and what `torch.export.save` writes.  Torch is imported when a function here is 
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -91,7 +92,9 @@ def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
     if library is None:
         return None
     try:
-        operators = sorted(set(read(library, str(path))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's advice to those who save models
+            operators = sorted(set(read(library, str(path))))
     except Exception as problem:  # torch raises whatever it likes, RuntimeErrors mostly
         log.error("unreadable-model", f"torch can't load the model '{path}': {_first_line(problem)}", notes=_MORE)
         return None
