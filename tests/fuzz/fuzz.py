@@ -24,15 +24,21 @@ from types import FrameType
 
 from opgen.aten import generate
 from opgen.autograd_program import AutogradProgram
+from opgen.backend.backend_yaml import load_backend
+from opgen.backend.registrations import RegistrationStyle
+from opgen.backend_flags import BackendInputs
 from opgen.command_line import read_request
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.native_functions import load_program
 from opgen.gen_autograd import load_autograd
+from opgen.gen_backend_stubs import generate as generate_backend
 from opgen.output.template import CodeTemplate, TemplateSet
 from opgen.program import Program
+from tests.fuzz.edits import FormerRun
 from tests.fuzz.mutate import mutated
 
 HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
 GOLDEN = HERE.parent / "golden"
 OPS = GOLDEN / "shared" / "ops"
 KEPT = HERE / "kept"
@@ -104,8 +110,23 @@ def feed_derivatives(text: str) -> None:
     del found
 
 
+def feed_backend(text: str) -> None:
+    program = load_program(Source("ops.yaml", definitions()), tags(), Diagnostics())
+    assert program is not None
+    backend = load_backend(Source("backend.yaml", text), program, Diagnostics())
+    if backend is not None:
+        inputs = BackendInputs(backend, program, TemplateSet(REPOSITORY / "templates" / "ATen"), None)
+        generate_backend(inputs, RegistrationStyle(header_folder=""))
+
+
+def feed_edit(text: str) -> None:
+    FormerRun(definitions(), tags(), OPS / "templates").feed(text)
+
+
 def kinds() -> dict[str, Kind]:
     return {
+        "backend": Kind(read_all("backend.yaml"), feed_backend),
+        "edit": Kind((definitions(),), feed_edit),
         "definitions": Kind((definitions(), *read_all("native_functions.yaml")), feed_definitions),
         "tags": Kind((tags().text, *read_all("tags.yaml")), feed_tags),
         "selection": Kind(read_all("selection.yaml"), feed_selection),
