@@ -38,6 +38,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.dest": "dest",
         "opgen.extension": "extension",
         "opgen.backend": "backend",
+        "opgen.lazy": "lazy",
         "opgen.output": "output",
     }
 )
@@ -55,20 +56,25 @@ MAY_IMPORT: Final = MappingProxyType(
         "dest": frozenset({"values", "model", "api", "program", "output"}),
         "extension": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
         "backend": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "lazy": frozenset(
+            {"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output", "backend"}
+        ),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )
 # Emitters make values; they know what an output file and a template are, and nothing of writing.
 VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
 # Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
-PURE: Final = frozenset({"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend"})
+PURE: Final = frozenset(
+    {"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend", "lazy"}
+)
 EFFECTS: Final = frozenset(
     {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
 )
 # SelectiveBuilder.from_yaml_path() reads the file that it is given, as people who call it expect.
 ALLOWED_EFFECTS: Final = frozenset({("opgen.selective_build.selector", "read_text")})
 # Rooms that hold values.
-FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension", "backend"})
+FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension", "backend", "lazy"})
 MUTABLE_CALLS: Final = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "OrderedDict", "Counter", "deque"})
 CACHES: Final = frozenset({"lru_cache", "cache"})
 

@@ -1,0 +1,301 @@
+"""Turns operators into kernels of a lazy backend, which add a node to the graph and compute nothing.
+
+    at::Tensor LazyNativeFunctions::abs(const at::Tensor & self) {
+        …
+        torch::lazy::NodePtr node = torch::lazy::ReuseNode<Abs>(lazy_self->GetIrValue());
+        if (!node) { … node = torch::lazy::MakeNode<Abs>(lazy_self->GetIrValue(), std::move(shapes)); … }
+
+A backend that wants something else derives a class: each method is one part of a kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass  # what backends derive their own from
+from typing import Final
+
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.lazy import VALUE_CLASS, LazyArgument, LazyIrSchema
+from opgen.api.native import NativeSignature
+from opgen.api.signatures import kernel_signature
+from opgen.api.translate import translate
+from opgen.api.types import BaseCType, Binding, OptionalCType, VectorCType, deviceT
+from opgen.lazy.shapes import meta_namespace, shape_signature
+from opgen.model import Argument, BackendIndex, BackendMetadata, NativeFunction, SchemaKind
+
+Signature = DispatcherSignature | NativeSignature
+
+_DEVICE: Final = BaseCType(deviceT)
+_MAKE_NUMBER: Final = "torch::lazy::LazyGraphExecutor::Get()->GetIrValueForScalarFromCodegen"
+
+
+@dataclass(frozen=True, slots=True)
+class GenLazyNativeFuncDefinition:
+    """Makes the kernels; the texts are what a backend calls things in C++."""
+
+    class_method_name: str
+    """The class whose members the kernels are."""
+    backend_index: BackendIndex
+    tensor_class: str
+    gen_forced_fallback_code: bool
+    """Whether a kernel first asks if it should run on the CPU instead."""
+    backend_namespace: str
+    """Where the next three, and `create_tensor`, are found."""
+    get_tensorlist: str
+    get_tensor_or_wrap_number: str
+    try_get_tensor: str
+    metrics_counter: str
+    create_tensor: str
+    create_from_first_tensor: bool
+    """Whether tensors are made by a member of the first tensor that is given."""
+    create_aten_from_ltc_tensor: str
+    tuple_aten_from_ltc_tensors: str
+    lazy_tensor_ptr: str
+    get_device_fn: str
+    value_class: str = VALUE_CLASS
+    """The C++ class of a value."""
+
+    def __call__(self, function: NativeFunction) -> list[str]:
+        """The kernel of an operator, as a list of one text."""
+        kernel = self.backend_index.get_kernel(function)
+        if kernel is None:
+            raise AssertionError(f"'{function.func.name}' has no kernel under '{self.backend_index.dispatch_key}'")
+        signature = kernel_signature(function, self.backend_index)
+        schema = LazyIrSchema.derive(function.func, symint=kernel.supports_symint(), value_class=self.value_class)
+        head = signature.decl(f"{self.class_method_name}::{kernel.kernel}")
+        parts = (
+            self.force_eager_fallback(function, schema, kernel, signature),
+            self.metrics(function, schema),
+            self.get_device(function, schema),
+            self.lazy_tensor_decls(function, schema),
+            self.build_ir_node(function, schema),
+            self.return_aten_tensor(function, schema),
+        )
+        body = "\n".join(filter(None, parts))
+        return [f"{head} {{\n{_indented(body, 2)}\n}}\n"]
+
+    # ------------------------------------------------------------ parts that backends may have different
+
+    def force_eager_fallback(
+        self, func: NativeFunction, schema: LazyIrSchema, metadata: BackendMetadata, sig: Signature
+    ) -> str:
+        """Statements that run the operator on the CPU, if that is asked for."""
+        del metadata
+        if not self.gen_forced_fallback_code:
+            return ""
+        overload = schema.name.overload_name
+        operator = f"ATEN_OP2({schema.aten_name}, {overload})" if overload else f"ATEN_OP({schema.aten_name})"
+        wanted = DispatcherSignature.derive(func).arguments
+        arguments = ",\n    ".join(each.expr for each in translate(sig.arguments, wanted))
+        return (
+            f"if (force_eager_fallback(at::aten::{schema.aten_name})) {{\n"
+            f"  return at::native::call_fallback_fn_symint<&ltc_eager_fallback, {operator}>::call(\n"
+            f"    {arguments}\n"
+            "  );\n"
+            "}\n"
+        )
+
+    def metrics(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that count the call."""
+        del func, schema
+        return f"{self.metrics_counter};"
+
+    def get_device(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that find the device: the tensors' or the one asked for, or else the default."""
+        del func
+        kept = schema.filtered_args(values=False)
+        asked = [a.name for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
+        asked += [a.name for a in kept if a.lazy_type == OptionalCType(_DEVICE)]
+        asked = asked or [a.name for a in kept if a.lazy_type == _DEVICE]
+        found = (
+            f"{self.get_device_fn}({', '.join(asked)})" if asked else "std::make_optional(torch::lazy::BackendDevice())"
+        )
+        return f"auto common_device = {found};\nTORCH_INTERNAL_ASSERT(common_device);\n"
+
+    def lazy_tensor_decls(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that get what the graph knows of each tensor, and make nodes of numbers."""
+        del func
+        values = schema.filtered_args(scalars=False)
+        return "\n".join(self._lazy_tensor(value) for value in values if not value.is_symint_or_list)
+
+    def shape_inference(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that compute `shapes`."""
+        namespace = meta_namespace(func)
+        lines = [self._computed_shapes(func)] if namespace is None else self._meta_shapes(func, schema, namespace)
+        if not schema.returns_list:
+            lines += _symbolic_shapes(schema)
+        return "\n".join(lines)
+
+    def build_ir_node(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that find `node` among those that were made before, or make it."""
+        inputs = ", ".join(node_ctor_arg_rvalue_string(argument) for argument in schema.filtered_args())
+        made = ", ".join(filter(None, (inputs, "std::move(shapes)")))
+        return (
+            f"torch::lazy::NodePtr node = torch::lazy::ReuseNode<{schema.node_name}>({inputs});\n"
+            "if (!node) {\n"
+            f"{_indented(self.shape_inference(func, schema), 2)}\n"
+            f"  node = torch::lazy::MakeNode<{schema.node_name}>({made});\n"
+            "  CacheNode(node);\n"
+            "}\n"
+        )
+
+    def create_lazy_tensor(self, first_tensor_name: str | None = None) -> str:
+        """The C++ function that makes a lazy tensor."""
+        if not self.create_from_first_tensor:
+            return f"{self.backend_namespace}::{self.create_tensor}"
+        if first_tensor_name is None:
+            raise AssertionError("there is no first tensor to make others with")
+        return f"{first_tensor_name}.{self.create_tensor}"
+
+    def return_aten_tensor(self, func: NativeFunction, schema: LazyIrSchema) -> str:
+        """Statements that make `result` of the node and return it."""
+        if schema.func.kind() in (SchemaKind.inplace, SchemaKind.out):
+            return _return_written(func)
+        values = [a for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
+        create = self.create_lazy_tensor(values[0].name if values else None)
+        if schema.returns_list:
+            return self._return_list(create)
+        if len(schema.returns) == 1:
+            return (
+                f"auto result = {self.create_aten_from_ltc_tensor}(\n"
+                f"    {create}(std::move(node), *common_device));\n"
+                "return result;"
+            )
+        count = len(schema.returns)
+        return (
+            f"std::vector<{self.lazy_tensor_ptr}> lazy_tensors;\n"
+            f"for (int i = 0; i < {count}; i++) {{\n"
+            f"  lazy_tensors.push_back({create}({VALUE_CLASS}(node, i), *common_device));\n"
+            "}\n"
+            f"auto result = {self.tuple_aten_from_ltc_tensors}<{count}>(lazy_tensors);\n"
+            "return result;"
+        )
+
+    # ---------------------------------------------------------------------------------------- details
+
+    def _lazy_tensor(self, value: LazyArgument) -> str:
+        name, scope = value.name, self.backend_namespace
+        optional = isinstance(value.lazy_type, OptionalCType)
+        if value.is_wrapped_scalar:
+            if not optional:
+                return f"auto node_{name} = {_MAKE_NUMBER}({name}, *common_device);"
+            made = f"std::make_optional({_MAKE_NUMBER}(*{name}, *common_device))"
+            return f"auto node_{name} = {name} ? {made}: ::std::nullopt;"
+        if value.is_tensor_list:
+            return f"auto lazy_{name}_tensorlist = {scope}::{self.get_tensorlist}({name});"
+        found = (
+            f"{self.try_get_tensor}({name}.value_or(at::Tensor()))"
+            if optional
+            else f"{self.get_tensor_or_wrap_number}({name}, *common_device)"
+        )
+        return f"{self.lazy_tensor_ptr} lazy_{name} = {scope}::{found};"
+
+    def _computed_shapes(self, func: NativeFunction) -> str:
+        signature = shape_signature(func, self.backend_index)
+        if signature is None:
+            raise AssertionError(f"'{func.func.name}' needs no function for its shapes")
+        return f"auto shapes = {signature.shape_call};"
+
+    def _meta_shapes(self, func: NativeFunction, schema: LazyIrSchema, namespace: str) -> list[str]:
+        """Statements that run the operator on tensors that are shapes only."""
+        out_form = func.func.is_out_fn()
+        metadata = self.backend_index.get_kernel(func)
+        kernel = schema.aten_name if metadata is None or out_form else metadata.kernel
+        # What an out argument was like before doesn't matter, so the functional form is asked.
+        given = [b for b in kernel_signature(func, self.backend_index).arguments if not (out_form and _is_written(b))]
+        tensors = [b.name for b in given if _is_tensor(b)]
+        arguments = ", ".join(f"{b.name}_meta" if _is_tensor(b) else b.name for b in given)
+        return [
+            *(f"auto {tensor}_meta = to_meta({tensor});" for tensor in tensors),
+            f"auto out_meta = {namespace}::{kernel}({arguments});",
+            *_shapes_of_result(schema),
+        ]
+
+    def _return_list(self, create: str) -> str:
+        """Statements that return as many tensors as the node has results."""
+        return (
+            "std::vector<at::Tensor> result;\n"
+            "for (size_t i = 0; i < node->num_outputs(); i++) {\n"
+            f"  result.push_back({self.create_aten_from_ltc_tensor}(\n"
+            f"      {create}({VALUE_CLASS}(node, i), *common_device)));\n"
+            "}\n"
+            "return result;"
+        )
+
+
+def node_ctor_arg_rvalue_string(argument: LazyArgument) -> str:
+    """How a kernel gives an argument to the node's constructor."""
+    name = argument.name
+    if not argument.is_lazy_value:
+        return _scalar(argument)
+    optional = isinstance(argument.lazy_type, OptionalCType)
+    if argument.is_wrapped_scalar:
+        return f"node_{name}"
+    if argument.is_tensor_list:
+        return f"lazy_{name}_tensorlist"
+    if argument.is_symint_or_list:
+        found = f"{name} ? std::make_optional(GetSymIntValue(*{name})) : ::std::nullopt"
+        return found if optional else f"GetSymIntValue({name})"
+    found = f"lazy_{name}->GetIrValue()"
+    return f"lazy_{name} ? std::make_optional({found}) : ::std::nullopt" if optional else found
+
+
+def _scalar(argument: LazyArgument) -> str:
+    """An argument that the node keeps; of a list, a copy."""
+    name, ctype = argument.name, argument.lazy_type
+    if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, VectorCType):
+        return f"torch::lazy::ToOptionalVector<{ctype.elem.elem}>({name})"
+    if not isinstance(ctype, VectorCType) or isinstance(ctype.elem, OptionalCType):
+        return name
+    if argument.is_symint_or_list:
+        return f"GetSymIntArrayRefValue({name})"
+    return f"std::vector<{ctype.elem}>({name}.begin(), {name}.end())"
+
+
+def _is_tensor(binding: Binding) -> bool:
+    return isinstance(binding.argument, Argument) and binding.argument.type.is_tensor_like()
+
+
+def _is_written(binding: Binding) -> bool:
+    return isinstance(binding.argument, Argument) and binding.argument.is_write
+
+
+def _symbolic_shapes(schema: LazyIrSchema) -> list[str]:
+    """Statements that check the number of shapes, and make symbolic ones if the backend has such."""
+    names = ", ".join(argument.name for argument in schema.filtered_args())
+    return [
+        f"TORCH_INTERNAL_ASSERT(shapes.size() == {len(schema.returns)});",
+        "if(torch::lazy::symbolicShapeEnabled()){",
+        f"  std::vector<torch::jit::IValue> inputs = {{ {names} }};",
+        f'  const char* schema_str = "aten::{schema.func}";',
+        "  applySymbolicShapesOnLT(schema_str, inputs, shapes);",
+        "}\n",
+    ]
+
+
+def _shapes_of_result(schema: LazyIrSchema) -> list[str]:
+    """Statements that make `shapes` of the tensors in `out_meta`."""
+    vector = "std::vector<torch::lazy::Shape> shapes"
+    if schema.returns_list:
+        shape = _shape_of("each", "shapes.emplace_back")
+        return [f"{vector};", f"for (const auto& each : out_meta) {{ {shape}; }}"]
+    count = len(schema.returns)
+    results = ["out_meta"] if count == 1 else [f"std::get<{at}>(out_meta)" for at in range(count)]
+    shapes = ",".join(_shape_of(result, "torch::lazy::Shape") for result in results)
+    return [f"{vector}{{{shapes}}};"]
+
+
+def _shape_of(tensor: str, make: str) -> str:
+    return f"{make}({tensor}.scalar_type(), {tensor}.sizes().vec())"
+
+
+def _return_written(func: NativeFunction) -> str:
+    """Statements that put the results into the arguments that are written to, and return those."""
+    written = [name for name in func.func.aliased_return_names() if name is not None]
+    if len(written) == 1:
+        return f"lazy_{written[0]}->SetInPlaceIrValue(node);\nauto& result = {written[0]};\nreturn result;"
+    lines = [f"lazy_{name}->SetInPlaceIrValue({VALUE_CLASS}(node, {at}));" for at, name in enumerate(written)]
+    return "\n".join([*lines, f"return {{{', '.join(written)}}};"])
+
+
+def _indented(text: str, by: int) -> str:
+    return "\n".join(f"{' ' * by}{line}" if line else "" for line in text.split("\n"))

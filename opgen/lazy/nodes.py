@@ -1,0 +1,259 @@
+"""Turns operators into the classes of a lazy backend's graph, one class an operator.
+
+A node takes values, which are results of other nodes, and scalars, which it keeps.  Its class can hash and
+print it, and compare it with what a call would make, so that a graph that was compiled before is found.
+
+    class AddTensor : public TsNode {
+      AddTensor(const torch::lazy::Value& self, const torch::lazy::Value& other, …)
+      bool CanBeReused(const torch::lazy::Value& self, const torch::lazy::Value& other, …) const { … }
+
+`GenLazyIR` is for backends of any kind; `GenTSLazyIR` adds the lowering to TorchScript.  A backend that wants
+other members derives a class and says what is different: each method is one part of the C++ class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass  # what backends derive their own from
+from typing import Final
+
+from opgen.api.lazy import OPERATOR_PROPERTIES, VALUE_CLASS, LazyArgument, LazyIrProperties, LazyIrSchema
+from opgen.api.types import BaseCType, CType, OptionalCType, stringT
+from opgen.backend.backend_yaml import NonNative
+from opgen.lazy.lowering import lowering_body
+from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup
+
+_STRING: Final = BaseCType(stringT)
+_SHAPES_PARAMETER: Final = "std::vector<torch::lazy::Shape>&& shapes"
+_NOT_INTERNED: Final = frozenset(("sigmoid_backward",))
+"""Names of operators that torch may not have among its symbols."""
+_LOWER_HEAD: Final = """torch::lazy::TSOpVector Lower(
+      std::shared_ptr<torch::jit::GraphFunction> function,
+      torch::lazy::TSLoweringContext* loctx) const override"""
+
+
+@dataclass(frozen=True, slots=True)
+class GenLazyIR:
+    """Makes the classes of nodes, without a lowering."""
+
+    backend_index: BackendIndex
+    """The backend's kernels: a kernel's name says whether it takes symbolic integers."""
+    backend_name: str
+    node_base: str
+    """The C++ class that the classes derive from."""
+    use_lazy_shape: bool = True
+    """Whether constructors that don't compute shapes take them."""
+    value_class: str = VALUE_CLASS
+    """The C++ class of a value."""
+
+    def __call__(self, operator: NativeFunction | NativeFunctionsGroup) -> list[str]:
+        """The class of an operator's node; of a group's, that of its functional form."""
+        function = operator if isinstance(operator, NativeFunction) else operator.functional
+        return self.gen(self.schema(function))
+
+    def schema(self, function: NativeFunction) -> LazyIrSchema:
+        """What the class of the function's node takes and keeps."""
+        kernel = self.backend_index.get_kernel(function)
+        symint = kernel is not None and kernel.supports_symint()
+        return LazyIrSchema.derive(function.func, OPERATOR_PROPERTIES, symint=symint, value_class=self.value_class)
+
+    # ------------------------------------------------------------ parts that backends may have different
+
+    def lowering_function(self, schema: LazyIrSchema) -> str:
+        """The method that lowers the node; none here."""
+        del schema
+        return ""
+
+    def create_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
+        """The static function that makes a node; none here."""
+        del schema, node_ctor_args
+        return ""
+
+    def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
+        """The method that says whether the node is the one that these arguments would make; never, here."""
+        del schema
+        return f"bool CanBeReused({node_ctor_args}) const {{\n    return false;\n  }}"
+
+    def node_base_ctor_call(self, schema: LazyIrSchema) -> str:
+        """How the constructor calls the base class's."""
+        values = ", ".join(_operand(argument) for argument in schema.filtered_args(scalars=False))
+        kept = ", ".join(argument.name for argument in schema.filtered_args(values=False))
+        outputs = "shapes.size()" if schema.returns_list else str(len(schema.returns))
+        lines = (
+            f"{schema.node_name}::ClassOpKind()",
+            f"OpList{{{values}}}",
+            *_shapes(schema),
+            f"/* num_outputs */ {outputs}",
+            f"torch::lazy::MHash({kept})",
+        )
+        separator = ",\n              "
+        return f"{self.node_base}(\n              {separator.join(lines)})"
+
+    # ------------------------------------------------------------------------------------ the class
+
+    def gen(self, schema: LazyIrSchema) -> list[str]:
+        """The class, as a list of one text."""
+        return [self._class(schema)]
+
+    def _class(self, schema: LazyIrSchema) -> str:
+        name, scalars = schema.node_name, schema.filtered_args(values=False)
+        parameters = ", ".join(_parameter(argument) for argument in schema.filtered_args())
+        takes_shapes = self.use_lazy_shape and schema.properties.ShapePrecompute
+        ctor_parameters = ", ".join(filter(None, (parameters, _SHAPES_PARAMETER if takes_shapes else "")))
+        optional = [a.name for a in schema.filtered_args(scalars=False) if isinstance(a.lazy_type, OptionalCType)]
+        initializers = "".join(f",\n        {a.name}({_initial(a)})" for a in scalars)
+        flags = _lines((f"has_{each} = !!{each};" for each in optional), indent=4)
+        members = _lines((f"{_member_type(a.lazy_type)} {a.name};" for a in scalars), indent=2)
+        members += _lines((f"bool has_{each}: 1;" for each in optional), indent=2)
+        methods = "\n\n".join(
+            f"  {method}"
+            for method in (
+                self.create_function(schema, parameters),
+                self.can_be_reused_function(schema, parameters),
+                self.lowering_function(schema),
+            )
+            if method
+        )
+        return f"""class {name} : public {self.node_base} {{
+ public:
+  static torch::lazy::OpKind ClassOpKind() {{
+    return torch::lazy::OpKind({schema.opkind or aten_symbol(schema)});
+  }}
+
+  {name}({ctor_parameters})
+      : {self.node_base_ctor_call(schema)}{initializers}
+  {{
+{flags}  }}
+
+  std::string ToString() const override {{
+    std::stringstream ss;
+    ss << {self.node_base}::ToString();
+{"".join(map(_printed, scalars))}    return std::move(ss).str();
+  }}
+
+{methods}
+
+{members}}};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GenTSLazyIR(GenLazyIR):
+    """Makes the classes of nodes that TorchScript runs."""
+
+    def lowering_function(self, schema: LazyIrSchema) -> str:
+        """The method that writes the node as TorchScript."""
+        if schema.properties.LowerDeclOnly:
+            return f"{_LOWER_HEAD};"
+        return f"{_LOWER_HEAD} {{\n{lowering_body(schema)}  }}" if schema.properties.Lower else ""
+
+    def create_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
+        """The static function that reuses a node or makes one."""
+        head = f"static NodePtr Create({node_ctor_args})"
+        if schema.properties.CreateFnDeclOnly:
+            return f"{head};"
+        if not schema.properties.CreateFn:
+            return ""
+        names = ", ".join(argument.name for argument in schema.filtered_args())
+        return f"{head} {{\n    return ReuseOrMakeNode<{schema.node_name}>({names});\n  }}"
+
+    def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
+        """The method that compares the node with these arguments."""
+        head = f"bool CanBeReused({node_ctor_args}) const"
+        if schema.properties.CanBeReusedDeclOnly:
+            return f"{head};"
+        if not schema.properties.CanBeReused:
+            return ""
+        same = [_same_value(argument) for argument in schema.filtered_args(scalars=False)]
+        same += [_same_scalar(argument) for argument in schema.filtered_args(values=False)]
+        condition = " &&\n        ".join(same)
+        result = f"({condition})" if same else "true"
+        return f"{head} {{\n    size_t i = 0;\n    return {result};\n  }}"
+
+
+def non_native_schema(node: NonNative, properties: LazyIrProperties, value_class: str) -> LazyIrSchema:
+    """What the class of a backend's own node takes and keeps."""
+    return LazyIrSchema.derive(
+        node.func, properties.with_(*node.properties), symint=True, opkind=node.opkind, value_class=value_class
+    )
+
+
+# ------------------------------------------------------------------------------------- the parts
+
+
+def aten_symbol(schema: LazyIrSchema) -> str:
+    """The interned name of what the node computes."""
+    if schema.aten_name in _NOT_INTERNED:
+        return f'c10::Symbol::fromQualString("aten::{schema.aten_name}")'
+    return f"at::aten::{schema.aten_name}"
+
+
+def _lines(lines: Iterable[str], *, indent: int) -> str:
+    return "".join(f"{' ' * indent}{line}\n" for line in lines)
+
+
+def _parameter(argument: LazyArgument) -> str:
+    return f"const {argument.lazy_type}& {argument.name}"
+
+
+def _operand(argument: LazyArgument) -> str:
+    """A value in the list of the node's operands; one that isn't given is null."""
+    return f"{argument.name}.value_or(kNullValue)" if isinstance(argument.lazy_type, OptionalCType) else argument.name
+
+
+def _shapes(schema: LazyIrSchema) -> tuple[str, ...]:
+    """What the base class is given as the node's shapes, if anything."""
+    if schema.properties.ShapePrecompute:
+        return ("std::move(shapes)",)
+    values, scalars = schema.filtered_args(scalars=False), [a.name for a in schema.filtered_args(values=False)]
+    function = f"compute_shape_{schema.aten_name}"
+    if schema.properties.ShapeCompute:
+        return (f"{function}({', '.join([*(value.name for value in values), *scalars])})",)
+    if schema.properties.ShapeCache:
+        given = ", ".join([*(f"operand({at})" for at in range(len(values))), *scalars])
+        return (f"[&](){{ return {function}({given})[0]; }}",)
+    return ()
+
+
+def _member_type(ctype: CType) -> CType | str:
+    """The type in which the node keeps a scalar: a string must outlive who gave it."""
+    if ctype == _STRING:
+        return "std::string"
+    return "::std::optional<std::string>" if ctype == OptionalCType(_STRING) else ctype
+
+
+def _initial(argument: LazyArgument) -> str:
+    name = argument.name
+    if argument.lazy_type == OptionalCType(_STRING):
+        return f"{name}.has_value() ? ::std::make_optional(std::string(*{name})) : ::std::nullopt"
+    return name
+
+
+def _printed(argument: LazyArgument) -> str:
+    """Statements that print a scalar."""
+    name = argument.name
+    if not isinstance(argument.lazy_type, OptionalCType):
+        return f'    ss << ", {name}=" << {_shown(argument, name)};\n'
+    return f"""    if ({name}.has_value()) {{
+      ss << ", {name}=" << {_shown(argument, f"{name}.value()")};
+    }} else {{
+      ss << ", {name}=null";
+    }}
+"""
+
+
+def _shown(argument: LazyArgument, value: str) -> str:
+    return '"torch.Generator()"' if argument.is_generator else value
+
+
+def _same_value(argument: LazyArgument) -> str:
+    if isinstance(argument.lazy_type, OptionalCType):
+        return f"nullable_operand(i++) == {_operand(argument)}"
+    return f"operand(i++) == {argument.name}"
+
+
+def _same_scalar(argument: LazyArgument) -> str:
+    name = argument.name
+    if not isinstance(argument.lazy_type, OptionalCType):
+        return f"this->{name} == {name}"
+    return f"((!this->{name}&&!{name}) || (this->{name}&&{name} && *(this->{name}) == *{name}))"

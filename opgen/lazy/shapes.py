@@ -1,0 +1,73 @@
+"""Turns operators into the functions that say what shapes their results have.
+
+torch has such a function for structured operators, and for copies of views: the operator itself, on tensors of
+the `meta` device.  For others the backend's author writes one, which a header must declare:
+
+    TORCH_API std::vector<torch::lazy::Shape> compute_shape_bincount(const at::Tensor & self, …);
+"""
+
+from __future__ import annotations
+
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.native import NativeSignature
+from opgen.api.signatures import kernel_signature
+from opgen.api.types import render_decls
+from opgen.model import BackendIndex, NativeFunction
+from opgen.values import dataclass
+
+VIEW_COPY_TAG = "view_copy"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeShapeSignature:
+    """The signature of a function, written by hand, that computes shapes."""
+
+    kernel: str
+    """The name of the operator's kernel."""
+    signature: DispatcherSignature | NativeSignature
+    """The signature of the operator's kernel, which takes the same."""
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return f"compute_shape_{self.kernel}"
+
+    @property
+    def shape_decl(self) -> str:
+        """Its declaration, without the semicolon."""
+        parameters = render_decls(self.signature.arguments)
+        return f"TORCH_API std::vector<torch::lazy::Shape> {self.name}({parameters})"
+
+    @property
+    def shape_call(self) -> str:
+        """A call of it, in the operator's kernel."""
+        return f"torch::lazy::{self.name}({', '.join(binding.name for binding in self.signature.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class GenLazyShapeInferenceDefinition:
+    """Says which functions that compute shapes must be written by hand."""
+
+    backend_index: BackendIndex
+    tensor_class: str
+
+    def __call__(self, function: NativeFunction) -> list[str]:
+        """The declaration of the function for an operator, if there must be one."""
+        signature = shape_signature(function, self.backend_index)
+        return [] if signature is None else [f"{signature.shape_decl};"]
+
+
+def meta_namespace(function: NativeFunction) -> str | None:
+    """The namespace that has the operator for tensors that are shapes only; None if there is none."""
+    if function.structured or function.structured_delegate is not None:
+        return "at::meta"
+    is_copy = VIEW_COPY_TAG in function.tags and function.has_composite_explicit_autograd_non_functional_kernel
+    return "at::compositeexplicitautogradnonfunctional" if is_copy else None
+
+
+def shape_signature(function: NativeFunction, backend_index: BackendIndex) -> ComputeShapeSignature | None:
+    """The function, written by hand, that computes the shapes of an operator; None if none is needed."""
+    kernel = backend_index.get_kernel(function)
+    if kernel is None or meta_namespace(function) is not None:
+        return None
+    return ComputeShapeSignature(kernel.kernel, kernel_signature(function, backend_index))
