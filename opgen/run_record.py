@@ -19,11 +19,14 @@ from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from opgen.command_line import Request
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.writer import Placed
+
+if TYPE_CHECKING:
+    # Other commands have flags of their own, and needn't load those of gen.
+    from opgen.command_line import Request
 
 _TICK_NS: Final = 20_000_000
 _NOTHING: Final[Mapping[str, FileState]] = MappingProxyType({})

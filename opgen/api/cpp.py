@@ -52,6 +52,7 @@ from opgen.api.types import (
     BaseCType,
     Binding,
     CType,
+    KnownBindings,
     NamedCType,
     OptionalCType,
     SpecialArgName,
@@ -424,21 +425,33 @@ def arguments(
     method: bool,
     cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
     policy: TypePolicy = DEFAULT_POLICY,
+    known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
     """The parameters of a C++ function with these arguments; out arguments first unless faithful."""
     non_out = arguments.non_out
     ordered = (*non_out, *arguments.out) if faithful else (*arguments.out, *non_out)
+    has_tensor_options = arguments.tensor_options is not None
+    # What is left to tell apart are the kinds of function, which need three bits, and one bit for these all.
+    kind = 8 + 4 * faithful + 2 * symint + has_tensor_options
+    is_usual = known is not None and policy is DEFAULT_POLICY and not cpp_no_default_args
     bindings: list[Binding] = []
     for a in ordered:
-        bindings += argument(
+        key = id(a) * 16 + kind
+        if is_usual and known is not None and key in known:
+            bindings.append(known[key])
+            continue
+        made = argument(
             a,
             cpp_no_default_args=cpp_no_default_args,
             method=method,
             faithful=faithful,
             symint=symint,
-            has_tensor_options=arguments.tensor_options is not None,
+            has_tensor_options=has_tensor_options,
             policy=policy,
         )
+        if is_usual and known is not None and isinstance(a, Argument):
+            known[key] = made[0]
+        bindings += made
     return tuple(bindings)
 
 
@@ -470,6 +483,7 @@ class CppSignature:
         faithful: bool = False,
         symint: bool = False,
         fallback_binding: bool = False,
+        known: KnownBindings | None = None,
     ) -> CppSignature:
         """The signature of `function` of the kind that the flags say."""
         func, policy = function.func, TypePolicy.from_function(function)
@@ -480,6 +494,7 @@ class CppSignature:
             method=method,
             cpp_no_default_args=frozenset(function.cpp_no_default_args),
             policy=policy,
+            known=known,
         )
         returns = returns_type(func.returns, policy=policy)
         return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
@@ -554,13 +569,18 @@ class CppSignatureGroup:
 
     @staticmethod
     def from_native_function(
-        function: NativeFunction, *, method: bool, fallback_binding: bool = False
+        function: NativeFunction, *, method: bool, fallback_binding: bool = False, known: KnownBindings | None = None
     ) -> CppSignatureGroup:
         """Every C++ function of `function`."""
 
         def derive(faithful: bool, symint: bool) -> CppSignature:
             return CppSignature.derive(
-                function, method=method, faithful=faithful, symint=symint, fallback_binding=fallback_binding
+                function,
+                method=method,
+                faithful=faithful,
+                symint=symint,
+                fallback_binding=fallback_binding,
+                known=known,
             )
 
         func = function.func

@@ -21,6 +21,7 @@ from opgen.api.types import (
     Binding,
     CType,
     Expr,
+    KnownBindings,
     NamedCType,
     TypePolicy,
     render_defns,
@@ -73,9 +74,24 @@ def argument(
     return Binding(a.name, NamedCType(a.name, ctype), a)
 
 
-def arguments(func: FunctionSchema, *, symint: bool = True, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order."""
-    return tuple([argument(a, symint=symint, policy=policy) for a in func.schema_order_arguments()])
+def arguments(
+    func: FunctionSchema,
+    *,
+    symint: bool = True,
+    policy: TypePolicy = DEFAULT_POLICY,
+    known: KnownBindings | None = None,
+) -> tuple[Binding, ...]:
+    """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
+    if known is None or policy is not DEFAULT_POLICY:
+        return tuple([argument(a, symint=symint, policy=policy) for a in func.schema_order_arguments()])
+    found = []
+    for a in func.arguments.flat_all:
+        key = id(a) * 16 + symint
+        binding = known.get(key)
+        if binding is None:
+            binding = known[key] = argument(a, symint=symint)
+        found.append(binding)
+    return tuple(found)
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
@@ -97,18 +113,24 @@ class DispatcherSignature:
     returns: CType
 
     @staticmethod
-    def derive(function: NativeFunction, *, symint: bool = True, prefix: str = "") -> DispatcherSignature:
+    def derive(
+        function: NativeFunction, *, symint: bool = True, prefix: str = "", known: KnownBindings | None = None
+    ) -> DispatcherSignature:
         """The signature of `function`."""
-        return DispatcherSignature.from_schema(
-            function.func, symint=symint, prefix=prefix, policy=TypePolicy.from_function(function)
-        )
+        policy = TypePolicy.from_function(function)
+        return DispatcherSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy, known=known)
 
     @staticmethod
     def from_schema(
-        func: FunctionSchema, *, symint: bool = True, prefix: str = "", policy: TypePolicy = DEFAULT_POLICY
+        func: FunctionSchema,
+        *,
+        symint: bool = True,
+        prefix: str = "",
+        policy: TypePolicy = DEFAULT_POLICY,
+        known: KnownBindings | None = None,
     ) -> DispatcherSignature:
         """The signature of an operator with the schema `func` and the policy `policy`."""
-        bindings = arguments(func, symint=symint, policy=policy)
+        bindings = arguments(func, symint=symint, policy=policy, known=known)
         return DispatcherSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
     def with_prefix(self, prefix: str) -> DispatcherSignature:

@@ -18,7 +18,7 @@ from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.functionalization import ViewInverseSignature, ViewMeta
 from opgen.api.native import NativeSignature
 from opgen.api.structured import StructuredImplSignature
-from opgen.api.types import Binding, TypePolicy
+from opgen.api.types import Binding, KnownBindings, TypePolicy
 from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 
 __all__ = [
@@ -39,9 +39,11 @@ __all__ = [
 class Signatures:
     """The signatures of one operator."""
 
-    def __init__(self, function: NativeFunction) -> None:
+    def __init__(self, function: NativeFunction, known: KnownBindings | None = None) -> None:
+        """Parameters that are `known` from other operators need not be made again."""
         self.function = function
         self.func = function.func
+        self._known = known
 
     @cached_property
     def schema(self) -> str:
@@ -62,7 +64,7 @@ class Signatures:
     def cpp(self) -> CppSignatureGroup:
         """The functions of namespace `at`; called `__dispatch_…` if the real ones are written by hand."""
         return CppSignatureGroup.from_native_function(
-            self.function, method=False, fallback_binding=self.function.manual_cpp_binding
+            self.function, method=False, fallback_binding=self.function.manual_cpp_binding, known=self._known
         )
 
     @cached_property
@@ -80,12 +82,14 @@ class Signatures:
     @cached_property
     def dispatcher(self) -> DispatcherSignature:
         """The dispatcher's, with `c10::SymInt`."""
-        return DispatcherSignature.derive(self.function)
+        return DispatcherSignature.derive(self.function, known=self._known)
 
     @cached_property
     def dispatcher_nosymint(self) -> DispatcherSignature:
         """The dispatcher's, with plain integers."""
-        return DispatcherSignature.derive(self.function, symint=False) if self.has_symint else self.dispatcher
+        if not self.has_symint:
+            return self.dispatcher
+        return DispatcherSignature.derive(self.function, symint=False, known=self._known)
 
     @cached_property
     def native(self) -> NativeSignature:

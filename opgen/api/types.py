@@ -305,6 +305,13 @@ class Binding:
         return Binding(name, self.nctype, self.argument, self.default)
 
 
+KnownBindings: TypeAlias = dict[int, Binding]
+"""The parameters for arguments under the default policy, by the argument's identity and what else they depend on.
+
+Equal arguments of different operators are one value, so that most parameters need not be made anew.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Expr:
     """A C++ expression."""

@@ -279,18 +279,27 @@ def _check_delegate(
 def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     """Every type must have a C++ spelling; each is tried once."""
     problems: dict[tuple[Type, bool], str] = {}
+    sound: set[int] = set()  # by identity, as equal arguments are one value
     for entry in entries:
         func = entry.function.func
         for argument in func.arguments.flat_all:
+            if id(argument) in sound:
+                continue
             key = (argument.type, argument.is_write)
             if key not in problems:
                 problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
             if problems[key]:
                 span = entry.argument_span(argument.name)
                 yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
+            else:
+                sound.add(id(argument))
+        if sound.issuperset(map(id, func.returns)):
+            continue
         reason = _type_problem(lambda f=func: cpp.returns_type(f.returns))  # type: ignore[misc]
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
+        else:
+            sound.update(map(id, func.returns))
 
 
 def _type_problem(derive: Callable[[], object]) -> str:
