@@ -9,7 +9,12 @@ fails only where torchgen writes outside the folders that were named.
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,3 +49,26 @@ def torch_source() -> Path:
     if not (source / "native" / "native_functions.yaml").is_file():
         pytest.fail(f"the installed torch has no operator definitions in {source}", pytrace=False)
     return source
+
+
+@pytest.fixture(scope="session")
+def type_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, str]]:
+    """Runs `mypy --strict` in a folder: its exit code, and what it says.
+
+    To learn what torch is takes it half a minute, so all test processes share what it has learnt.
+    """
+    base = tmp_path_factory.getbasetemp()
+    known = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "mypy"
+    known.mkdir(exist_ok=True)
+
+    def check(folder: Path, *arguments: str | os.PathLike[str], path: str | os.PathLike[str] = "") -> tuple[int, str]:
+        command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", known, *arguments]
+        environment = {**os.environ, "MYPYPATH": os.fspath(path)}
+        with (known / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+            )
+        return done.returncode, done.stdout
+
+    return check

@@ -29,6 +29,11 @@ class Built:
         """The shared library."""
         return next(iter(self.build.glob(f"lib{name}.*")))
 
+    @property
+    def python(self) -> Path:
+        """The folder that the Python package is in."""
+        return self.build / "python"
+
 
 def require_tools(*tools: str) -> None:
     """Skips the test, and says why, if anything lacks that builds need."""

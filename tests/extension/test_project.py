@@ -31,13 +31,76 @@ def test_new_project_builds_and_passes_its_test(tmp_path: Path, builds: Path) ->
         build.symlink_to(built.build)
     said = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], built.source)
     assert "3 passed" in said
+    run(["cmake", "--install", built.build, "--prefix", tmp_path / "site"], built.source)
+    program = "import mylib, torch; assert mylib.scaled_add(torch.ones(2), torch.ones(2), scale=3).tolist() == [4, 4]"
+    run([sys.executable, "-c", program], tmp_path, PYTHONPATH=str(tmp_path / "site"))
     # A build with nothing to do runs neither the generator nor the compiler.
     again = run(["cmake", "--build", built.build], built.source)
     assert "opgen" not in again
     assert "Building" not in again
 
 
-@pytest.mark.parametrize("name", ["my-lib", "class", "torch", ""])
+TINY = """
+- func: mylib::twice(Tensor self) -> Tensor
+  doc: Two times `self`.
+"""
+TWICE = """
+#include <ATen/ops/mul.h>
+#include <mylib/NativeFunctions.h>
+
+at::Tensor mylib::native::twice(const at::Tensor& self) {
+  return at::mul(self, 2);
+}
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A new project whose only operator takes little time to compile."""
+    require_tools("ninja")
+    folder = tmp_path / "project"
+    assert new.main(["mylib", "--into", str(folder)]) == 0
+    (folder / "ops" / "native" / "native_functions.yaml").write_text(TINY)
+    (folder / "src" / "kernels.cpp").write_text(TWICE)
+    return folder
+
+
+def test_new_project_is_installed_by_pip(tiny: Path, tmp_path: Path) -> None:
+    """Into an environment of its own, that sees the packages of this one."""
+    run([sys.executable, "-m", "venv", "--without-pip", "env"], tmp_path)
+    python = tmp_path / "env" / "bin" / "python"
+    folder = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], tmp_path).strip()
+    others = [path for path in sys.path if path.endswith("site-packages")]
+    (Path(folder) / "others.pth").write_text("\n".join(others) + "\n")
+    flags = ["--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    run([python, "-m", "pip", "install", *flags, "."], tiny, CFLAGS="-O0", MAX_JOBS="2")
+    program = """
+import mylib, torch
+assert mylib.twice(torch.ones(2)).tolist() == torch.ops.mylib.twice(torch.ones(2)).tolist() == [2, 2]
+print(mylib.__file__, mylib.twice.__doc__)
+"""
+    said = run([python, "-c", program], tmp_path, PYTHONPATH="")
+    assert said.startswith(f"{folder}/mylib/__init__.py")
+    assert "Two times `input`." in said
+    files = {path.name.partition(".")[0] + path.suffix for path in (Path(folder) / "mylib").iterdir()}
+    assert {"__init__.py", "_C.pyi", "_C.so", "py.typed"} <= files
+
+
+def test_extension_is_compiled_and_imported_in_one_step(tiny: Path) -> None:
+    program = """
+import torch
+from opgen.cpp_extension import load
+arguments = dict(name="mylib", definitions="ops", sources=["src/kernels.cpp"], extra_cflags=["-std=c++20", "-O0"])
+mylib = load(**arguments)
+assert mylib.twice(torch.ones(2)).tolist() == torch.ops.mylib.twice(torch.ones(2)).tolist() == [2, 2]
+assert load(**arguments) is mylib
+import mylib as imported
+assert imported is mylib
+"""
+    run([sys.executable, "-c", program], tiny, MAX_JOBS="2")
+
+
+@pytest.mark.parametrize("name", ["my-lib", "class", "lambda", "torch", ""])
 def test_names_that_no_library_can_have(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert new.main([name, "--into", str(tmp_path / "x")]) == 1
     assert "bad-project-name" in capsys.readouterr().err
@@ -77,6 +140,7 @@ def test_new_operator_changes_only_what_holds_it(tmp_path: Path) -> None:
         "RegisterCPU.cpp",
         "RegisterMeta.cpp",
         "RegisterAutogradFallback.cpp",
+        "PythonBindings.cpp",
     }
 
 

@@ -1,0 +1,110 @@
+"""What calls of an extension's operators cost beside torch's own, in one run on this machine.
+
+    python -m bench.extension [--build DIR] [--rounds 15]
+
+Builds `examples/rational` from nothing with optimisation, unless DIR has it already, and says how long that took.
+Then times calls on tensors of 4 elements with one thread.  In each round every call is timed once, one after the
+other; a figure is the best of all rounds, as what makes a call slower than that is the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from timeit import Timer
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CALLS_A_ROUND = 20_000
+
+Calls = Mapping[str, Timer]
+"""What is timed, by what it is called."""
+
+
+def build(folder: Path) -> float:
+    """Builds the example; returns how long it took."""
+    cmake_dir = REPOSITORY / "opgen" / "cmake"
+    settings = {"opgen_DIR": cmake_dir, "Python_EXECUTABLE": sys.executable, "CMAKE_BUILD_TYPE": "Release"}
+    flags = [f"-D{name}={value}" for name, value in settings.items()]
+    started = time.monotonic()
+    commands: list[list[str | os.PathLike[str]]] = [
+        ["cmake", "-S", REPOSITORY / "examples" / "rational", "-B", folder, *flags],
+        ["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1)],
+    ]
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{done.stdout}\n{done.stderr}")
+    return time.monotonic() - started
+
+
+def calls(torch: Any, package: Any) -> Calls:
+    """Calls of a pointwise operator: torch's, and the example's."""
+    a, b = torch.rand(4) + 1, torch.rand(4) + 1
+    packet = torch.ops.rational.ratio
+    return {
+        "torch.add(a, b)": _call(torch.add, a, b),
+        "rational.ratio(a, b)": _call(package.ratio, a, b),
+        "rational.blend(a, b)": _call(package.blend, a, b),
+        "torch.ops.rational.ratio(a, b)": _call(packet, a, b),
+        "torch.ops.rational.ratio.Tensor(a, b)": _call(packet.Tensor, a, b),
+        "torch.add(a, b, out=c)": _call(torch.add, a, b, "f(a, b, out=c)"),
+        "rational.ratio(a, b, out=c)": _call(package.ratio, a, b, "f(a, b, out=c)"),
+    }
+
+
+def gradients(torch: Any, package: Any) -> Calls:
+    """Calls of which the gradient is recorded, and with the gradient computed."""
+    a, b = (torch.rand(4) + 1).requires_grad_(), torch.rand(4) + 1
+    return {
+        "torch.mul(a, b), recorded": _call(torch.mul, a, b),
+        "rational.ratio(a, b), recorded": _call(package.ratio, a, b),
+        "torch.mul(a, b), forward and backward": _call(torch.mul, a, b, "f(a, b).backward(c)"),
+        "rational.ratio(a, b), forward and backward": _call(package.ratio, a, b, "f(a, b).backward(c)"),
+    }
+
+
+def _call(function: object, a: Any, b: Any, statement: str = "f(a, b)") -> Timer:
+    return Timer(statement, globals={"f": function, "a": a, "b": b, "c": b.clone()})
+
+
+def best_times(measured: Calls, rounds: int) -> dict[str, float]:
+    """Seconds a call, by the calls' names."""
+    best = dict.fromkeys(measured, float("inf"))
+    for _ in range(rounds):
+        for name, timer in measured.items():
+            best[name] = min(best[name], timer.timeit(CALLS_A_ROUND) / CALLS_A_ROUND)
+    return best
+
+
+def report(measured: Mapping[str, float], baseline: str) -> None:
+    for name, seconds in measured.items():
+        print(f"{name:<45} {seconds * 1e6:6.2f} µs   {seconds / measured[baseline]:5.2f}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="bench.extension", description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--build", type=Path, metavar="DIR", help="where the example is built, or is to be")
+    parser.add_argument("--rounds", type=int, default=15)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.build or Path(scratch) / "build"
+        if not (folder / "python").is_dir():
+            print(f"examples/rational was built from nothing in {build(folder):.0f} s\n")
+        sys.path.insert(0, os.fspath(folder / "python"))
+        torch, package = importlib.import_module("torch"), importlib.import_module("rational")
+        torch.set_num_threads(1)
+        report(best_times(calls(torch, package), given.rounds), "torch.add(a, b)")
+        print()
+        report(best_times(gradients(torch, package), given.rounds), "torch.mul(a, b), recorded")
+
+
+if __name__ == "__main__":
+    main()
