@@ -18,7 +18,7 @@ from opgen.autograd_program import AutogradProgram
 from opgen.command_line import Request
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
-from opgen.extension.rules import advise, check_extension
+from opgen.extension.rules import advise, check_derivatives, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
 from opgen.finish import finish
@@ -115,6 +115,8 @@ def load_extension(
     if not derivatives.exists():
         return None if log.has_errors else extension
     autograd = derive_autograd(program, derivatives, log, program.selector, namespace=extension.namespace)
+    if autograd is not None:
+        log.extend(check_derivatives(autograd))
     return None if autograd is None or log.has_errors else _with_derivatives(extension, autograd)
 
 

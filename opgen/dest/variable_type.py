@@ -464,7 +464,9 @@ def _render_call(kernel: _Kernel, calls: Mapping[str, str]) -> str:
     names = [binding.name for binding in kernel.signature.arguments]
     arguments = ", ".join(["ks & c10::after_autograd_keyset", *(calls.get(each, each) for each in names)])
     call = f"{kernel.home.redispatch(function)}({arguments})"
-    is_below = writes_arguments(function) or is_view_family(function)
+    # Of writes to an argument among others, torch's own operators keep no books.
+    writes = not kernel.is_of_torch and any(argument.is_write for argument in func.arguments.flat_all)
+    is_below = writes or writes_arguments(function) or is_view_family(function)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
     if writes_arguments(function) or not func.returns:
         return f"  {{\n    {guard}\n    {call};\n  }}\n"

@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final
 
+from opgen.api.autograd import Infos
 from opgen.api.cpp import CppSignature
+from opgen.autograd_program import AutogradProgram
+from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.cpp_names import KEYWORDS
@@ -164,6 +167,37 @@ def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ..
     hidden = [name for name in defaults if name not in later.cpp_no_default_args]
     label = f"write 'cpp_no_default_args: [{', '.join(hidden)}]'" if hidden else "let one of them take other types"
     return Diagnostic("ambiguous-overload", message, later.loc, label, (Note("the other is here", earlier.loc),))
+
+
+# ------------------------------------------------------------------------------------ derivatives
+
+
+def check_derivatives(autograd: AutogradProgram) -> Iterator[Diagnostic]:
+    """Every operator whose derivatives can't be made kernels of."""
+    for matched in autograd.functions:
+        if matched.info is not None and "generated" not in matched.func.tags:
+            yield from _check_no_other_kernel(autograd.program, matched.func, matched.info)
+            yield from _check_not_written(matched.func, matched.info)
+
+
+def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
+    for key in map(registered_key, infos):
+        index = next((index for name, index in program.backend_indices.items() if str(name) == key), None)
+        if index is not None and index.has_kernel(function):
+            message = f"'{function.func.name}' has derivatives, and a kernel under {key} too"
+            yield Diagnostic("derivative-and-kernel", message, function.loc, "leave one of them out")
+
+
+def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
+    """In-place forms are differentiated as the functional form; what others write to is no result of theirs."""
+    if function.func.kind() is not SchemaKind.mutable:
+        return
+    differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
+    for argument in function.func.arguments.flat_all:
+        if argument.is_write and argument.name in differentiated:
+            message = f"'{function.func.name}' writes to '{argument.name}', which can't have a gradient then"
+            label = "give the derivatives of a functional form, which 'autogen' makes"
+            yield Diagnostic("written-derivative", message, function.loc, label)
 
 
 # ------------------------------------------------------------------------------------------ types

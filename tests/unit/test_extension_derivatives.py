@@ -1,0 +1,107 @@
+"""What derivatives of an extension's operators are made of, beside what tests/extension runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo
+from opgen.diagnostics import Diagnostics, Source
+from opgen.extension.derivatives import OPERATORS_PER_FILE, emit_derivatives
+from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
+from opgen.frontend.autograd_functions import derive_autograd
+from opgen.gen_extension import extension_templates
+from tests.unit.tiny_programs import program_of
+
+
+def extension_of(operators: str, entries: str) -> Extension:
+    """An extension `my` of these operators with these derivatives."""
+    program, log = program_of(operators), Diagnostics()
+    autograd = derive_autograd(program, Source("d.yaml", entries), log, program.selector, namespace="my")
+    assert autograd is not None, log.render()
+    return replace(derive_extension(program, "my", ExtensionOptions()), autograd=autograd)
+
+
+def files_of(extension: Extension) -> dict[str, str]:
+    """The sources that hold derivatives."""
+    files = emit_derivatives(extension, extension_templates())
+    return {file.path: file.text for file in files if file.path.endswith(".cpp")}
+
+
+def matched(extension: Extension, name: str) -> NativeFunctionWithDifferentiabilityInfo:
+    """An operator with its derivatives."""
+    assert extension.autograd is not None
+    return next(one for one in extension.autograd.functions if str(one.func.func.name) == name)
+
+
+def many(count: int) -> Extension:
+    """Operators `op_0`, `op_1`, … that all have derivatives."""
+    names = [f"op_{at}" for at in range(count)]
+    operators = "".join(f"- func: my::{name}(Tensor self) -> Tensor\n  dispatch: {{CPU: {name}}}\n" for name in names)
+    return extension_of(operators, "".join(f"- name: {name}(Tensor self) -> Tensor\n  self: grad\n" for name in names))
+
+
+def test_few_operators_are_in_one_file_and_many_in_several() -> None:
+    assert list(files_of(many(OPERATORS_PER_FILE))) == ["RegisterDerivatives.cpp"]
+    names = [f"RegisterDerivatives_{index}.cpp" for index in range(4)]
+    assert list(files_of(many(2 * OPERATORS_PER_FILE + 1))) == names
+
+
+def test_one_more_operator_changes_one_file() -> None:
+    before, after = files_of(many(100)), files_of(many(101))
+    assert sum(before[path] != after[path] for path in before) == 1
+
+
+def test_no_derivatives_no_file() -> None:
+    extension = extension_of("- func: my::op(Tensor self) -> Tensor\n  dispatch: {CPU: op}\n", "[]")
+    assert files_of(extension) == {}
+
+
+IN_PLACE = "- func: my::op_(Tensor(a!) self) -> Tensor(a!)\n  autogen: op, op.out\n  dispatch: {CPU: op_}\n"
+
+
+def test_tangents_of_in_place_forms_are_like_any_formula() -> None:
+    entries = "- name: op_(Tensor(a!) self) -> Tensor(a!)\n  self: grad * result\n  result: self_t * self_p\n"
+    extension = extension_of(IN_PLACE, entries)
+    functional, inplace = (matched(extension, name).fw_derivatives for name in ("op", "op_"))
+    assert functional is not None
+    assert inplace is not None
+    assert functional["Default"][0].formula == "self_t * self_p"
+    # Whoever has the tangent sees it change; what was written over is what the formula means.
+    written = "self_t_raw.defined() ? self_t_raw.copy_(original_self_t * original_self_p)"
+    assert inplace["Default"][0].formula.startswith(written)
+
+
+def test_linear_operators_are_called_where_they_are() -> None:
+    operators = "- func: my::op(Tensor self, SymInt n) -> Tensor\n  dispatch: {CPU: op}\n"
+    entries = "- name: op(Tensor self, SymInt n) -> Tensor\n  self: grad\n  result: auto_linear\n"
+    assert "= ::my::op_symint(self_t, n);" in files_of(extension_of(operators, entries))["RegisterDerivatives.cpp"]
+
+
+def test_what_torch_knows_of_its_operators_by_name_holds_for_them_only() -> None:
+    operators = "".join(
+        f"- func: my::{name}(Tensor self, Tensor output) -> Tensor\n  dispatch: {{CPU: {name}}}\n"
+        for name in ("detach", "searchsorted", "add")
+    )
+    entries = "".join(
+        f"- name: {name}(Tensor self, Tensor output) -> Tensor\n  self: grad\n" for name in ("detach", "searchsorted")
+    )
+    entries += "- name: add(Tensor self, Tensor output) -> Tensor\n  handles_complex: True\n  self: grad\n"
+    text = files_of(extension_of(operators, entries))["RegisterDerivatives.cpp"]
+    assert text.count("set_history(") == 3
+    assert text.count('check_no_requires_grad(output, "output"') == 3
+    assert 'throw_error_for_complex_autograd(result, "detach")' in text
+    assert 'throw_error_for_complex_autograd(result, "add")' not in text
+
+
+def test_writes_beside_other_results_are_counted() -> None:
+    operators = """
+- func: my::op(Tensor self, Tensor(a!) total) -> Tensor
+  autogen: op_functional, op.out
+  dispatch: {CPU: op}
+"""
+    entries = "- name: op(Tensor self, Tensor(a!) total) -> Tensor\n  self: grad\n"
+    text = files_of(extension_of(operators, entries))["RegisterDerivatives.cpp"]
+    kernel = text[text.index("record_op(") :].partition("\n}\n")[0]
+    # What counts versions is the kernel below, which must not be skipped.
+    assert "at::AutoDispatchBelowAutograd guard;" in kernel
+    assert 'check_no_requires_grad(total, "total", "op");' in kernel
