@@ -45,30 +45,33 @@ def build(folder: Path) -> float:
     return time.monotonic() - started
 
 
-def calls(torch: Any, package: Any) -> Calls:
-    """Calls of a pointwise operator: torch's, and the example's."""
+def tables(torch: Any, package: Any) -> tuple[Calls, ...]:
+    """Calls of a pointwise operator, each table with torch's first: alone, with `out`, recorded, with the gradient."""
     a, b = torch.rand(4) + 1, torch.rand(4) + 1
+    learned = (torch.rand(4) + 1).requires_grad_()
     packet = torch.ops.rational.ratio
-    return {
+    plain = {
         "torch.add(a, b)": _call(torch.add, a, b),
         "rational.ratio(a, b)": _call(package.ratio, a, b),
         "rational.blend(a, b)": _call(package.blend, a, b),
         "torch.ops.rational.ratio(a, b)": _call(packet, a, b),
         "torch.ops.rational.ratio.Tensor(a, b)": _call(packet.Tensor, a, b),
+    }
+    with_out = {
         "torch.add(a, b, out=c)": _call(torch.add, a, b, "f(a, b, out=c)"),
         "rational.ratio(a, b, out=c)": _call(package.ratio, a, b, "f(a, b, out=c)"),
     }
-
-
-def gradients(torch: Any, package: Any) -> Calls:
-    """Calls of which the gradient is recorded, and with the gradient computed."""
-    a, b = (torch.rand(4) + 1).requires_grad_(), torch.rand(4) + 1
-    return {
-        "torch.mul(a, b), recorded": _call(torch.mul, a, b),
-        "rational.ratio(a, b), recorded": _call(package.ratio, a, b),
-        "torch.mul(a, b), forward and backward": _call(torch.mul, a, b, "f(a, b).backward(c)"),
-        "rational.ratio(a, b), forward and backward": _call(package.ratio, a, b, "f(a, b).backward(c)"),
+    recorded = {
+        "torch.mul(a, b), recorded": _call(torch.mul, learned, b),
+        "rational.ratio(a, b), recorded": _call(package.ratio, learned, b),
+        "rational.blend(a, b), recorded": _call(package.blend, learned, b),
     }
+    # The gradient of each of these is one call of an operator.
+    backward = {
+        "torch.mul(a, b).backward(c)": _call(torch.mul, learned, b, "f(a, b).backward(c)"),
+        "rational.ratio(a, b).backward(c)": _call(package.ratio, learned, b, "f(a, b).backward(c)"),
+    }
+    return plain, with_out, recorded, backward
 
 
 def _call(function: object, a: Any, b: Any, statement: str = "f(a, b)") -> Timer:
@@ -84,9 +87,12 @@ def best_times(measured: Calls, rounds: int) -> dict[str, float]:
     return best
 
 
-def report(measured: Mapping[str, float], baseline: str) -> None:
+def report(measured: Mapping[str, float]) -> None:
+    """Prints times, and how many times the first one each is."""
+    first = next(iter(measured.values()))
     for name, seconds in measured.items():
-        print(f"{name:<45} {seconds * 1e6:6.2f} µs   {seconds / measured[baseline]:5.2f}")
+        print(f"{name:<40} {seconds * 1e6:6.2f} µs   {seconds / first:5.2f}")
+    print()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,9 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.path.insert(0, os.fspath(folder / "python"))
         torch, package = importlib.import_module("torch"), importlib.import_module("rational")
         torch.set_num_threads(1)
-        report(best_times(calls(torch, package), given.rounds), "torch.add(a, b)")
-        print()
-        report(best_times(gradients(torch, package), given.rounds), "torch.mul(a, b), recorded")
+        for table in tables(torch, package):
+            report(best_times(table, given.rounds))
 
 
 if __name__ == "__main__":
