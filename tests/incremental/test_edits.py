@@ -15,7 +15,7 @@ import pytest
 
 from opgen import aten, gen, recall
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.output.manifest import file_state, load_records, render_manifest
+from opgen.output.manifest import file_state, find_current, load_records, render_manifest
 
 RUN = ["-s", "defs", "--per-operator-headers", "--quiet", "--mps", "--aoti-install-dir", "shims"]
 TICK = 0.05
@@ -208,7 +208,7 @@ def test_each_kind_of_edit(folder: Folder) -> None:
         shutil.rmtree(folder.path / f"fresh{number}")
     time.sleep(TICK)
     folder.run()
-    assert gen.find_current([*RUN, "-d", "out"]) is not None
+    assert find_current([*RUN, "-d", "out"]) is not None
 
 
 def test_mistakes_are_told_as_by_a_whole_run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
