@@ -175,13 +175,15 @@ class StubFunction:
 
 
 def stub_parameter(
-    argument: PythonArgument, signature: PythonSignature, *, is_out_required: bool = False
+    argument: PythonArgument, signature: PythonSignature, *, is_out_required: bool = False, none_for_empty: bool = False
 ) -> StubParameter:
     """An argument as a parameter."""
     name = argument.python_name(method=signature.method, deprecated=signature.deprecated is not None)
     spelled = argument_type_str_pyi(argument.type)
     if argument.default is None or (is_out_required and isinstance(argument, PythonOutArgument)):
         return StubParameter(_legal(name), spelled)
+    if none_for_empty and argument.default == "[]":
+        return StubParameter(_legal(name), _or_none(spelled), "None")
     is_optional = argument.default == "None" or (argument.default == "[]" and not argument.type.is_list_like())
     spelled = _or_none(spelled) if is_optional else spelled
     return StubParameter(_legal(name), spelled, stub_default(argument.default, argument.type))
@@ -193,10 +195,17 @@ def _legal(name: str) -> str:
 
 
 def stub_function(
-    signature: PythonSignature, *, is_out_required: bool = False, return_types: str = RETURN_TYPES
+    signature: PythonSignature,
+    *,
+    is_out_required: bool = False,
+    none_for_empty: bool = False,
+    return_types: str = RETURN_TYPES,
 ) -> StubFunction:
-    """The definition of a signature, in which a caller may have to give `out`."""
-    positional = [str(stub_parameter(a, signature)) for a in signature.input_args]
+    """The definition of a signature, in which a caller may have to give `out`.
+
+    The parser takes None for a list that is empty by default.  torch's own stubs say so only of some functions.
+    """
+    positional = [str(stub_parameter(a, signature, none_for_empty=none_for_empty)) for a in signature.input_args]
     return _function(signature, positional, "*", return_types, is_out_required=is_out_required)
 
 
@@ -262,6 +271,16 @@ def arithmetic_stub(signature: PythonSignature) -> StubFunction | None:
     own = ["self"] if signature.method else []
     stars = ["*"] if keywords else []
     return StubFunction(signature.name, (*own, *map(str, parameters), *stars, *map(str, keywords)), "Tensor")
+
+
+_BITWISE: Final = frozenset(f"__{i}{name}__" for i in ("", "i") for name in ("and", "lshift", "or", "rshift", "xor"))
+
+
+def bitwise_stub(name: str) -> StubFunction | None:
+    """The definition of a bitwise operator for what may be a tensor or a number; None for any other method."""
+    if name not in _BITWISE:
+        return None
+    return StubFunction(name, ("self", str(StubParameter("other", "Tensor | _int"))), "Tensor")
 
 
 # ----------------------------------------------------------------------------- named tuples

@@ -21,6 +21,7 @@ from opgen.api.python_stubs import (
     RETURN_TYPES,
     StubFunction,
     arithmetic_stub,
+    bitwise_stub,
     structseq_class,
     stub_function,
     stub_function_vararg,
@@ -86,7 +87,8 @@ def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and its like."""
     for path, module in _FUNCTION_FILES:
         functions = sorted(program.functions_of(module), key=_name)
-        stubs = [render_stubs(_definitions_of(function.overloads), "") for function in functions]
+        is_below = module is not None
+        stubs = [render_stubs(_definitions_of(f.overloads, none_for_empty=is_below), "") for f in functions]
         text = "\n".join([_HEAD, _all([function.name for function in functions]), *stubs])
         yield OutputFile(f"_C/{path}", text + "\n")
 
@@ -96,7 +98,8 @@ def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
     body = []
     for method in sorted(program.methods, key=_name):
         current = [overload for overload in method.overloads if overload.signature.deprecated is None]
-        body.append(render_stubs(_definitions_of(current), "    "))
+        bitwise = bitwise_stub(method.name)
+        body.append(render_stubs([*([bitwise] if bitwise else []), *_definitions_of(current)], "    "))
     yield OutputFile("_C/_TensorBase.pyi", "\n".join([_HEAD, "class TensorBase:", *(body or ["    ..."])]) + "\n")
 
 
@@ -126,17 +129,21 @@ def stub_definitions(overloads: Sequence[Overload], return_types: str) -> list[S
     return list(dict.fromkeys(found))
 
 
-def _definitions_of(overloads: Sequence[Overload]) -> list[StubFunction]:
+def _definitions_of(overloads: Sequence[Overload], *, none_for_empty: bool = False) -> list[StubFunction]:
     new = [overload for overload in overloads if overload.signature.deprecated is None]
     old = [overload for overload in overloads if overload.signature.deprecated is not None]
     numeric = [stub for stub in (arithmetic_stub(overload.signature) for overload in new) if stub is not None]
-    found = numeric or [stub for overload in new for stub in _definitions(overload)]
+    found = numeric or [stub for overload in new for stub in _definitions(overload, none_for_empty=none_for_empty)]
     return list(dict.fromkeys([*found, *(stub for overload in old for stub in _definitions(overload))]))
 
 
-def _definitions(overload: Overload, return_types: str = RETURN_TYPES) -> Iterator[StubFunction]:
+def _definitions(
+    overload: Overload, return_types: str = RETURN_TYPES, *, none_for_empty: bool = False
+) -> Iterator[StubFunction]:
     for signature, is_out_required in _signatures(overload):
-        yield stub_function(signature, is_out_required=is_out_required, return_types=return_types)
+        yield stub_function(
+            signature, is_out_required=is_out_required, none_for_empty=none_for_empty, return_types=return_types
+        )
         vararg = stub_function_vararg(signature, return_types=return_types)
         if vararg is not None:
             yield vararg

@@ -1,7 +1,8 @@
 """Type stubs: the same overloads as in the stubs that torch ships, as far as those come from the definitions.
 
-torch writes some of its stubs by hand: operators on numbers, old spellings of factories, and the whole of `_nn.pyi`.
-What differs for that reason is listed below, name by name, and nothing else may differ.
+torch writes some of its stubs by hand: a few overloads of factories and methods, and the whole of `_nn.pyi`.  For each
+function of which the two say something different, the ways in which they do are listed, and nothing else may differ;
+where torch's stub is wrong, there is a call that shows it.
 
     python -m pytest tests/unit/test_stubs.py -s     shows the figures
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -23,50 +26,147 @@ from opgen.api.python_stubs import stub_function, stub_function_vararg
 from opgen.diagnostics import Diagnostics
 from opgen.gen_pyi import generate
 from opgen.gen_python import load_python
+from tests.unit.stub_comparison import REASONS, WRONG, compare, read_definitions
 from tests.unit.tiny_programs import program_of
 
-Overloads = Mapping[str, Sequence[str]]
-
-BY_HAND: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("arange", "full", "linspace", "logspace", "randint", "new_ones"),
-            "torch adds overloads by hand, with old spellings; all of ours are there",
-        ),
-        **dict.fromkeys(
-            [f"__{i}{name}__" for i in ("", "i") for name in ("and", "lshift", "or", "rshift", "xor")],
-            "torch adds 'other: Tensor | _int' by hand; all of ours are there",
-        ),
-    }
+FILES: Final = (
+    ("_VariableFunctions", "_C/_VariableFunctions.pyi", "_C/_VariableFunctions.pyi", None),
+    ("_TensorBase", "_C/_TensorBase.pyi", "_C/__init__.pyi", "TensorBase"),
+    ("_nn", "_C/_nn.pyi", "_C/_nn.pyi", None),
 )
-"""Names for which torch has all our overloads, and more."""
+"""A name for each file, ours, torch's, and the class that is compared, if it isn't the whole file."""
+
+_SCALES: Final = "narrower, overloads"
+_REDUCTION: Final = "hidden, out, type"
 
 DIFFERENT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "_VariableFunctions._flash_attention_forward_no_dropout_inplace": "torch takes every 'out' for optional",
-        "_VariableFunctions.split_copy": "torch says that None is returned, which only holds if 'out' is given",
-        "_VariableFunctions.split_with_sizes_copy": "as split_copy",
-        "_VariableFunctions.unbind_copy": "as split_copy",
-        "_TensorBase.add": "torch gives the method an 'out', which it doesn't take",
-        "_TensorBase.sub": "as add",
-        "_TensorBase.mul": "as add",
-        "_TensorBase.floor_divide": "as add",
-        "_TensorBase.true_divide": "as add",
-        "_TensorBase.split": "torch has it by hand: the method is overridden in Python",
+        "_VariableFunctions._flash_attention_forward_no_dropout_inplace": "type",
+        "_VariableFunctions.arange": "left out, narrower",
+        "_VariableFunctions.full": "default, narrower, out, unknown",
+        "_VariableFunctions.linspace": "left out, narrower, optional",
+        "_VariableFunctions.logspace": "left out, narrower, optional",
+        "_VariableFunctions.randint": "joined, left out, narrower, out",
+        "_VariableFunctions.split_copy": "optional, overloads",
+        "_VariableFunctions.split_with_sizes_copy": "optional, overloads",
+        "_VariableFunctions.unbind_copy": "optional, overloads",
+        "_TensorBase.add": "unknown",
+        "_TensorBase.floor_divide": "unknown",
+        "_TensorBase.mul": "unknown",
+        "_TensorBase.new_ones": "by position, left out, narrower, order",
+        "_TensorBase.split": "narrower, vaguer",
+        "_TensorBase.sub": "unknown",
+        "_TensorBase.true_divide": "unknown",
+        "_nn.adaptive_avg_pool2d": "narrower, out",
+        "_nn.adaptive_avg_pool3d": "narrower, out",
+        "_nn.adaptive_max_pool2d": "out",
+        "_nn.adaptive_max_pool3d": "out",
+        "_nn.avg_pool2d": "out",
+        "_nn.avg_pool3d": "out",
+        "_nn.binary_cross_entropy": _REDUCTION,
+        "_nn.col2im": "narrower, optional, order, out",
+        "_nn.cross_entropy_loss": "hidden, narrower, type",
+        "_nn.elu": "narrower, out",
+        "_nn.elu_": "hidden, left out, narrower",
+        "_nn.fractional_max_pool2d": "name, out",
+        "_nn.fractional_max_pool3d": "name, out",
+        "_nn.gelu": "by position, hidden, out",
+        "_nn.glu": "out",
+        "_nn.hardswish": "out",
+        "_nn.hardtanh": "hidden, narrower",
+        "_nn.hardtanh_": "hidden, narrower",
+        "_nn.huber_loss": _REDUCTION,
+        "_nn.im2col": "out",
+        "_nn.l1_loss": "hidden, type",
+        "_nn.leaky_relu": "hidden, narrower",
+        "_nn.leaky_relu_": "hidden, narrower",
+        "_nn.linear": "out",
+        "_nn.log_sigmoid": "out",
+        "_nn.max_pool2d_with_indices": "out",
+        "_nn.max_pool3d_with_indices": "out",
+        "_nn.max_unpool2d": "out, type",
+        "_nn.max_unpool3d": "out, type",
+        "_nn.mish": "out",
+        "_nn.mse_loss": _REDUCTION,
+        "_nn.multi_margin_loss": "hidden, narrower, out, type",
+        "_nn.multilabel_margin_loss": _REDUCTION,
+        "_nn.nll_loss_nd": "hidden, narrower, type",
+        "_nn.one_hot": "hidden, name",
+        "_nn.pad": "hidden, narrower",
+        "_nn.scaled_dot_product_attention": "by position",
+        "_nn.silu": "out",
+        "_nn.smooth_l1_loss": _REDUCTION,
+        "_nn.soft_margin_loss": _REDUCTION,
+        "_nn.softplus": "hidden, narrower, out",
+        "_nn.softshrink": "hidden, narrower, out",
+        "_nn.mkldnn_linear": "left out",
+        "_nn.mkldnn_reorder_conv2d_weight": "left out, name, narrower",
+        "_nn.mkldnn_reorder_conv3d_weight": "left out, name, narrower",
+        "_nn.pad_sequence": "narrower",
+        "_nn.upsample_nearest1d": _SCALES,
+        "_nn.upsample_nearest2d": _SCALES,
+        "_nn.upsample_nearest3d": _SCALES,
+        "_nn._upsample_nearest_exact1d": _SCALES,
+        "_nn._upsample_nearest_exact2d": _SCALES,
+        "_nn._upsample_nearest_exact3d": _SCALES,
+        "_nn.upsample_linear1d": _SCALES,
+        "_nn._upsample_bilinear2d_aa": _SCALES,
+        "_nn.upsample_bilinear2d": _SCALES,
+        "_nn.upsample_trilinear3d": _SCALES,
+        "_nn._upsample_bicubic2d_aa": _SCALES,
+        "_nn._upsample_lanczos2d_aa": _SCALES,
+        "_nn.upsample_bicubic2d": _SCALES,
+        "_nn.flatten_dense_tensors": "narrower",
+        "_nn.unflatten_dense_tensors": "narrower, returns",
     }
 )
-"""What differs otherwise, and why."""
+"""In what ways torch's stubs differ from ours, function by function; `REASONS` says what each means."""
 
-NN_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+SHOWN_WRONG: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "fractional_max_pool2d": "torch writes _random_samples, which the function doesn't take",
-        "fractional_max_pool3d": "as fractional_max_pool2d",
-        "one_hot": "torch writes tensor where the function takes input",
-        "mkldnn_reorder_conv2d_weight": "torch writes self and dilatation where the function takes input and dilation",
-        "mkldnn_reorder_conv3d_weight": "as mkldnn_reorder_conv2d_weight",
+        "_VariableFunctions._flash_attention_forward_no_dropout_inplace": (
+            "torch._flash_attention_forward_no_dropout_inplace(None, x, x, x, None, None, 1, 1, 0.0, False, False)"
+        ),
+        "_VariableFunctions.full": "torch.full((2,), 1, names=['a'])",
+        "_VariableFunctions.linspace": "torch.linspace(0, 1)",
+        "_VariableFunctions.logspace": "torch.logspace(0, 1)",
+        "_VariableFunctions.split_copy": "type(torch.split_copy(x, 2)) is tuple",
+        "_VariableFunctions.split_with_sizes_copy": "type(torch.split_with_sizes_copy(x, [1])) is tuple",
+        "_VariableFunctions.unbind_copy": "type(torch.unbind_copy(x)) is tuple",
+        "_TensorBase.add": "x.add(1, out=x)",
+        "_TensorBase.floor_divide": "x.floor_divide(1, out=x)",
+        "_TensorBase.mul": "x.mul(1, out=x)",
+        "_TensorBase.new_ones": "x.new_ones((2,), torch.float32)",
+        "_TensorBase.sub": "x.sub(1, out=x)",
+        "_TensorBase.true_divide": "x.true_divide(1, out=x)",
+        "_nn.binary_cross_entropy": "nn.binary_cross_entropy(x, x, reduction='mean')",
+        "_nn.col2im": "nn.col2im(x[0], (4, 4), (2, 2), (1, 1))",
+        "_nn.cross_entropy_loss": "nn.cross_entropy_loss(x, x, reduction='mean')",
+        "_nn.fractional_max_pool2d": "nn.fractional_max_pool2d(x, 2, 2, _random_samples=x)",
+        "_nn.fractional_max_pool3d": "nn.fractional_max_pool3d(x, 2, 2, _random_samples=x)",
+        "_nn.gelu": "nn.gelu(x, 'tanh')",
+        "_nn.huber_loss": "nn.huber_loss(x, x, reduction='mean')",
+        "_nn.l1_loss": "nn.l1_loss(x, x, reduction='mean')",
+        "_nn.max_unpool2d": "nn.max_unpool2d(x, x.long(), None)",
+        "_nn.max_unpool3d": "nn.max_unpool3d(x, x.long(), None, 1, 0)",
+        "_nn.mse_loss": "nn.mse_loss(x, x, reduction='mean')",
+        "_nn.multi_margin_loss": "nn.multi_margin_loss(x, x, reduction='mean')",
+        "_nn.multilabel_margin_loss": "nn.multilabel_margin_loss(x, x, reduction='mean')",
+        "_nn.nll_loss_nd": "nn.nll_loss_nd(x, x, reduction='mean')",
+        "_nn.one_hot": "nn.one_hot(tensor=x.long())",
+        "_nn.scaled_dot_product_attention": "nn.scaled_dot_product_attention(x, x, x, None, 0.0, False, 1.0)",
+        "_nn.smooth_l1_loss": "nn.smooth_l1_loss(x, x, reduction='mean')",
+        "_nn.soft_margin_loss": "nn.soft_margin_loss(x, x, reduction='mean')",
+        "_nn.mkldnn_reorder_conv2d_weight": (
+            "nn.mkldnn_reorder_conv2d_weight(self=x, padding=[0], stride=[1], dilatation=[1], groups=1)"
+        ),
+        "_nn.mkldnn_reorder_conv3d_weight": (
+            "nn.mkldnn_reorder_conv3d_weight(self=x, padding=[0], stride=[1], dilatation=[1], groups=1)"
+        ),
+        "_nn.unflatten_dense_tensors": "type(nn.unflatten_dense_tensors(x[0, 0, 0], [x[0, 0, 0]])) is tuple",
     }
 )
-"""Functions of `_nn.pyi`, which torch writes by hand, in which even the names of parameters differ."""
+"""Of each function of which torch's stub is wrong: a call that only the stub allows, or what is true of the result."""
 
 
 @pytest.fixture(scope="module")
@@ -88,42 +188,43 @@ def torch_folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _overloads(text: str, of_class: str | None = None) -> dict[str, list[str]]:
-    """The overloads of each function: names, kinds, defaults and types of parameters, and what is returned."""
-    body: Iterable[ast.stmt] = ast.parse(text).body
-    if of_class is not None:
-        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == of_class)
-    found: dict[str, list[str]] = {}
-    for node in body:
-        if isinstance(node, ast.FunctionDef):
-            returns = ast.unparse(node.returns) if node.returns is not None else ""
-            found.setdefault(node.name, []).append(f"({ast.unparse(node.args)}) -> {returns}")
-    return {name: sorted(overloads) for name, overloads in found.items()}
-
-
-def _compare(where: str, ours: Overloads, theirs: Overloads) -> None:
-    common = [name for name in theirs if name in ours]
-    same = [name for name in common if ours[name] == theirs[name]]
-    more = [name for name in common if name in BY_HAND and set(ours[name]) < set(theirs[name])]
-    excepted = [name for name in common if f"{where}.{name}" in DIFFERENT]
+@pytest.mark.parametrize(("name", "our_file", "their_file", "of_class"), FILES, ids=[file[0] for file in FILES])
+def test_functions_and_methods(
+    name: str, our_file: str, their_file: str, of_class: str | None, stubs: Mapping[str, str], torch_folder: Path
+) -> None:
+    ours = read_definitions(stubs[our_file], of_class)
+    theirs = read_definitions((torch_folder / their_file).read_text(encoding="utf-8"), of_class)
+    common = [function for function in theirs if function in ours]
+    ways = {f"{name}.{function}": compare(ours[function], theirs[function]) for function in common}
+    differing = {function: ", ".join(sorted(found)) for function, found in ways.items() if found}
     print(
-        f"\n{where}: {len(same)} of {len(common)} names in both are the same ({len(same) / len(common):.1%}); "
-        f"for {len(more)} torch has more by hand, {len(excepted)} are listed; {len(ours) - len(common)} are only ours"
+        f"\n{name}: {len(common) - len(differing)} of {len(common)} functions in both are the same; "
+        f"of {sum(bool(found & WRONG) for found in ways.values())} torch's stub is wrong; "
+        f"{len(ours) - len(common)} are only ours"
     )
-    differing = [name for name in common if name not in (*same, *more, *excepted)]
-    assert {name: (theirs[name], ours[name]) for name in differing} == {}
-    assert all(ours[name] != theirs[name] for name in excepted), "no exception any more"
+    assert differing == {function: way for function, way in DIFFERENT.items() if function.startswith(f"{name}.")}
 
 
-def test_functions(stubs: Mapping[str, str], torch_folder: Path) -> None:
-    theirs = (torch_folder / "_C" / "_VariableFunctions.pyi").read_text(encoding="utf-8")
-    _compare("_VariableFunctions", _overloads(stubs["_C/_VariableFunctions.pyi"]), _overloads(theirs))
+def test_differences_are_explained() -> None:
+    ways = {function: set(way.split(", ")) for function, way in DIFFERENT.items()}
+    assert set().union(*ways.values()) == set(REASONS)
+    assert [function for function, found in ways.items() if found & WRONG] == list(SHOWN_WRONG)
 
 
-def test_methods(stubs: Mapping[str, str], torch_folder: Path) -> None:
-    theirs = (torch_folder / "_C" / "__init__.pyi").read_text(encoding="utf-8")
-    ours = _overloads(stubs["_C/_TensorBase.pyi"], "TensorBase")
-    _compare("_TensorBase", ours, _overloads(theirs, "TensorBase"))
+def test_torchs_stubs_are_wrong_where_it_is_said(tmp_path: Path) -> None:
+    """By calls of the installed torch, in a process of their own."""
+    script = f"""
+import torch
+x, nn = torch.rand(1, 1, 4, 4), torch._C._nn
+for function, call in {dict(SHOWN_WRONG)!r}.items():
+    try:
+        if eval(call) is not True:
+            print(function, "takes", call)
+    except TypeError:
+        pass
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
 
 
 def test_named_tuples(stubs: Mapping[str, str], torch_folder: Path) -> None:
@@ -136,29 +237,6 @@ def test_named_tuples(stubs: Mapping[str, str], torch_folder: Path) -> None:
 def _classes(text: str) -> dict[str, str]:
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
     return {node.name: ast.unparse(node) for node in nodes}
-
-
-def test_nn(stubs: Mapping[str, str], torch_folder: Path) -> None:
-    """torch writes this file by hand, and in other types: every parameter that it names, ours has too."""
-    ours = _parameters(stubs["_C/_nn.pyi"])
-    theirs = _parameters((torch_folder / "_C" / "_nn.pyi").read_text(encoding="utf-8"))
-    common = [name for name in theirs if name in ours and name not in NN_NAMES]
-    lacking = {name: theirs[name] - ours[name] for name in common if not theirs[name] <= ours[name]}
-    assert lacking == {}
-    print(
-        f"\n_nn: all names of {len(common)} functions; {len(NN_NAMES)} are listed, {len(ours) - len(common)} only ours"
-    )
-    assert len(common) > 55
-
-
-def _parameters(text: str) -> dict[str, set[str]]:
-    """The names of the parameters of each function, over all of its overloads."""
-    found: dict[str, set[str]] = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef):
-            named = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-            found.setdefault(node.name, set()).update(argument.arg for argument in named)
-    return found
 
 
 CALLS: Final = """
@@ -194,7 +272,11 @@ def modules(t: Tensor) -> None:
     b: Tensor = _fft.fft_fft2(t, dim=(-2, -1), norm="ortho")
     c: return_types.linalg_eigh = _linalg.linalg_eigh(t, "U")
     d: Tensor = c.eigenvalues
+    e: Tensor = _nn.avg_pool2d(t, 2, None)
     _nn.gelu(t, "tanh")  # type: ignore[call-arg]
+
+def either(t: TensorBase, other: Tensor | int) -> Tensor:
+    return t & other
 
 def methods(t: TensorBase) -> None:
     a: Tensor = t.view(2, 3)
@@ -205,6 +287,7 @@ def methods(t: TensorBase) -> None:
     f: Tensor = t.add(1)
     g: bool = t.is_complex()
     h: Tensor = t.new_zeros(2, 3)
+    i: Tensor = (t & f) | (t ^ 1)
     t.add(1, out=f)  # type: ignore[call-arg]
     t.permute("x")  # type: ignore[call-overload]
 """
