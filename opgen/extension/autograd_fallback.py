@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
 from opgen.dest.cpp_text import string_literal
@@ -35,14 +36,15 @@ class _Registered:
 
 def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterAutogradFallback.cpp`, if there are any such operators."""
-    derived = {one.func.func.name for one in with_derivatives(extension)}
+    # What has derivatives for some kind of device only has none for the others.
+    derived = {one.func.func.name for one in with_derivatives(extension) if DEFAULT_KEY in (one.info or ())}
     candidates = (f for f in extension.program.functions if f.func.name not in derived)
     functions = [f for f in candidates if _needs_fallback(extension, f)]
     if not functions:
         return
     # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
     mutable = [f for f in functions if f.func.kind() is SchemaKind.mutable]
-    if mutable and not derived:
+    if mutable and not with_derivatives(extension):
         yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
     includes = operator_headers(extension, "_ops", {f.root_name for f in mutable})
     path = "RegisterAutogradFallback.cpp"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo
 from opgen.diagnostics import Diagnostics, Source
+from opgen.extension.autograd_fallback import emit_autograd_fallback
 from opgen.extension.derivatives import OPERATORS_PER_FILE, emit_derivatives
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.frontend.autograd_functions import derive_autograd
@@ -105,3 +106,14 @@ def test_writes_beside_other_results_are_counted() -> None:
     # What counts versions is the kernel below, which must not be skipped.
     assert "at::AutoDispatchBelowAutograd guard;" in kernel
     assert 'check_no_requires_grad(total, "total", "op");' in kernel
+
+
+def test_derivatives_for_one_kind_of_device_leave_an_error_for_the_others() -> None:
+    operators = "- func: my::op(Tensor self) -> Tensor\n  dispatch: {CPU: op, CUDA: op}\n"
+    entries = "- name: op(Tensor self) -> Tensor\n  dispatch: {AutogradCUDA: {self: grad}}\n"
+    extension = extension_of(operators, entries)
+    (fallback,) = emit_autograd_fallback(extension, extension_templates())
+    assert 'm.impl("op", torch::autograd::autogradNotImplementedFallback());' in fallback.text
+    text = files_of(extension)["RegisterDerivatives.cpp"]
+    assert "TORCH_LIBRARY_IMPL(my, AutogradCUDA, m)" in text
+    assert "TORCH_LIBRARY_IMPL(my, Autograd, m)" not in text
