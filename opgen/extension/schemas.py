@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from opgen.api.python import TENSOR
 from opgen.dest.cpp_text import string_literal
 from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
+from opgen.model import FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.values import dataclass
@@ -44,9 +46,10 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     groups: dict[frozenset[str], _TagGroup] = {}
     definitions: list[_Definition] = []
     for function in extension.program.functions:
-        if function.tags and function.tags not in groups:
-            groups[function.tags] = _tag_group(f"tags_{len(groups)}", function.tags)
-        name = groups[function.tags].name if function.tags else "{}"
+        tags = _tags(function)
+        if tags and tags not in groups:
+            groups[tags] = _tag_group(f"tags_{len(groups)}", tags)
+        name = groups[tags].name if tags else "{}"
         definitions.append(_Definition(string_literal(extension.signatures(function).schema), name))
     yield render_file(
         extension,
@@ -58,6 +61,26 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
         tag_groups=list(groups.values()),
         definitions=definitions,
     )
+
+
+def _tags(function: NativeFunction) -> frozenset[str]:
+    """The tags that the dispatcher is told of.
+
+    By the tag `out` torch 2.13's code generator finds the out form that it calls in a functional one's stead.
+    It gives that form all tensors first, then what else is positional, so a form that is called otherwise is
+    better not found.
+    """
+    return function.tags if _is_called_by_position(function.func) else function.tags - {"out"}
+
+
+def _is_called_by_position(func: FunctionSchema) -> bool:
+    """Whether tensors come first and nothing but out arguments must be named."""
+    arguments = func.arguments
+    if arguments.flat_kwarg_only:
+        return False
+    are_tensors = [argument.type == TENSOR for argument in arguments.flat_positional]
+    lists = [a for a in arguments.flat_positional if a.type != TENSOR and a.type.is_tensor_like()]
+    return not lists and are_tensors == sorted(are_tensors, reverse=True)
 
 
 def _tag_group(name: str, tags: frozenset[str]) -> _TagGroup:
