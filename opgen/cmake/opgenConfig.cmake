@@ -86,7 +86,7 @@ function(_opgen_depend_on depfile definitions)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
     endif()
   endforeach()
-  foreach(folder native autograd)
+  foreach(folder . native autograd)
     if(IS_DIRECTORY "${definitions}/${folder}")
       # A file that wasn't there before changes its folder.
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${definitions}/${folder}")
