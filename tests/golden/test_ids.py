@@ -72,6 +72,8 @@ def _reached(modules: Iterable[str]) -> set[Path]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Constant) and str(node.value).startswith("opgen."):
+                waiting.append(str(node.value))  # of a module that is imported when it is needed
     return found
 
 
