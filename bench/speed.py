@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -127,6 +128,9 @@ def cases(source: Path, work: Path) -> list[Case]:
         return None
 
     run = ("-s", str(source), *flags)
+    tenfold = work / "tenfold"
+    shutil.copytree(source, tenfold)
+    (tenfold / "native" / "native_functions.yaml").write_text(multiplied(original, 10))
     return [
         Case("torchgen", "torchgen.gen", (*run, "-d", str(work / "torchgen")), removing("torchgen")),
         Case("cold, --jobs 1", "opgen.gen", (*run, "-d", str(work / "one"), "-q", "-j1"), removing("one")),
@@ -138,7 +142,38 @@ def cases(source: Path, work: Path) -> list[Case]:
             ("-s", str(edited), *flags, "-d", str(work / "edited"), "-q"),
             add_or_remove,
         ),
+        Case(
+            "ten times the operators, --jobs 1",
+            "opgen.gen",
+            ("-s", str(tenfold), *flags, "-d", str(work / "ten"), "-q", "-j1"),
+            removing("ten"),
+        ),
     ]
+
+
+_ENTRY = re.compile(r"(?m)^(?=- func:)")
+_NAMES = re.compile(r"(?m)^(?:- func: ([\w.]+)(?=\()|  (?:autogen|structured_delegate): (.+))")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)?")
+_UNLIKE_OTHERS = re.compile(
+    r"- func: (?:__|(?:resize|resize_as|set|bernoulli|_fill_mem_eff_dropout_mask|record_stream|polygamma|_cummax_helper"
+    r"|_cummin_helper|_flash_attention_forward_no_dropout_inplace)_?[.(]"
+    r"|(?:_slow_conv2d_backward|adaptive_avg_pool3d_backward)\.grad_input)"
+)
+"""Operators that would not be right under another name."""
+
+
+def multiplied(definitions: str, count: int) -> str:
+    """The operators, and copies of all but a few of them under new names."""
+    entries = "".join(entry for entry in _ENTRY.split(definitions) if not _UNLIKE_OTHERS.match(entry))
+    return definitions + "\n".join(_renamed(entries, f"v{number}_") for number in range(1, count))
+
+
+def _renamed(definitions: str, prefix: str) -> str:
+    def rename(found: re.Match[str]) -> str:
+        names = found[1] or found[2]
+        return found[0].replace(names, _NAME.sub(lambda name: prefix + name[0], names))
+
+    return _NAMES.sub(rename, definitions)
 
 
 def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure]) -> str:

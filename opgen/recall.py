@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -40,6 +41,8 @@ WORTH_KEEPING: Final = 300
 """Operators from which on it pays to keep parts."""
 MOST_EDITS: Final = 12
 """After so many edits, lists are written anew."""
+_OURS: Final = re.compile(r"[0-9a-f]{12}")
+"""What folders in it are called."""
 _RUN: Final = "run"
 """The file that isn't a list of parts."""
 _SHIMS: Final = "aoti"
@@ -273,6 +276,7 @@ def remove_unused(install_dir: str | os.PathLike[str], folders: Iterable[str]) -
     """Removes the parts of runs that the manifest is no longer about."""
     used = set(map(os.path.basename, folders))
     base = os.path.join(install_dir, FOLDER)
-    for name in os.listdir(base) if os.path.isdir(base) else ():
-        if name not in used:
+    # What isn't named as ours is, or lies behind a link, is none of our business.
+    for name in os.listdir(base) if os.path.isdir(base) and not os.path.islink(base) else ():
+        if name not in used and _OURS.fullmatch(name):
             shutil.rmtree(os.path.join(base, name), ignore_errors=True)

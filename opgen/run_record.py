@@ -127,7 +127,7 @@ class RunRecord:
             | {path: file_state(path) for path in others},
             total=total,
             said=said,
-            kept={**self._known_kept, **{file.path: _state_of(file) for file in kept}},
+            kept={**self._known_kept, **{file.path: _kept_state(file) for file in kept}},
         )
 
     def _render(self, **changes: object) -> str:
@@ -146,6 +146,12 @@ class RunRecord:
 
 def _state_of(file: Placed) -> FileState:
     return file_state(file.path, file.digest)
+
+
+def _kept_state(file: Placed) -> FileState:
+    """Of a large file that is for the next run only: its bytes are read if its times say nothing."""
+    state = _state_of(file)
+    return state if state.mtime else file_state(file.path)
 
 
 def record_of(arguments: Sequence[str], request: Request) -> RunRecord:

@@ -127,7 +127,8 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 def _is_plain(head: str, text: str) -> bool:
     """Whether no entry can depend on what is written above it."""
-    return not _ANCHOR.search(text) and all(not line.strip() or line.startswith("#") for line in head.splitlines())
+    has_anchors = "&" in text and _ANCHOR.search(text) is not None
+    return not has_anchors and all(not line.strip() or line.startswith("#") for line in head.splitlines())
 
 
 def _written(text: str, function: NativeFunction, keys: Mapping[str, tuple[str, ...]]) -> Written:

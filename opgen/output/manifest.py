@@ -40,6 +40,10 @@ _FOLDER: Final = "folder"
 """In place of the digest, where there is a folder; what is in it doesn't matter."""
 
 
+UNREAD: Final = "unread"
+"""In place of the digest, where times are all that is known of a file."""
+
+
 class FileState(NamedTuple):
     """A file as it was."""
 

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.files import OutputFile
 from opgen.output.folder_lock import lock_folder
-from opgen.output.manifest import FileState, digest
+from opgen.output.manifest import UNREAD, FileState, digest
 from opgen.output.report import WriteReport
 
 __all__ = ["Placed", "Target", "WriteReport", "write_files"]
@@ -94,7 +94,8 @@ class Target:
         self._roots = {name: os.fspath(folder) for name, folder in roots.items()}
         self._dry_run = dry_run
         self._locked: set[str] = set() if beside is None else set(beside._locked)
-        self._token = secrets.token_hex(4)
+        name = f"{_WAITING_PREFIX}{secrets.token_hex(4)}{_WAITING_SUFFIX}"
+        self._rooms = {root: os.path.join(root, name) for root in self._roots.values()}
         self._checked: set[tuple[str, str]] = set()
         self._made: list[str] = []
         self._locks = ExitStack()
@@ -150,7 +151,7 @@ class Target:
                 self._made.append(path)
 
     def _waiting_room(self, root: str) -> str:
-        return os.path.join(root, f"{_WAITING_PREFIX}{self._token}{_WAITING_SUFFIX}")
+        return self._rooms[root]
 
     def check(self, file: OutputFile) -> None:
         """Refuses a path that isn't plain, or that a link puts outside its root."""
@@ -201,7 +202,7 @@ class Target:
         self.check(OutputFile(path, ""))
         _enter(room, full)
         _write(waiting, full, data)
-        return Placed(full, "install", path, None, digest(data), waiting, True)
+        return Placed(full, "install", path, None, UNREAD, waiting, True)
 
     def _differs(self, path: str, data: bytes, name: str) -> bool:
         """Whether the file on disk is missing or has other bytes."""

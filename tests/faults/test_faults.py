@@ -17,16 +17,19 @@ import pytest
 
 from opgen import aten, gen
 from opgen.output.manifest import NAME as MANIFEST
+from opgen.recall import FOLDER as PARTS
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
 FLAGS = ["-s", "ops", "-d", "out", "--per-operator-headers"]
+PROGRAM = "import sys; from opgen import aten, gen; aten.WORTH_KEEPING = 1; sys.exit(gen.main())"
+"""The generator, which keeps parts for the next run even of few operators."""
 EXTRA = "".join(f"- func: extra{n}(Tensor self) -> Tensor\n  variants: function, method\n" for n in range(150))
 
 
 def tree(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files if PARTS not in path.parts}
 
 
 def run(*flags: str) -> int:
@@ -37,6 +40,7 @@ def run(*flags: str) -> int:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> Path:
     shutil.copytree(repository / "tests" / "golden" / "shared" / "ops", tmp_path / "ops")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(aten, "WORTH_KEEPING", 1)
     return tmp_path
 
 
@@ -51,7 +55,7 @@ def definitions(here: Path) -> Path:
 
 
 def start(environment: dict[str, str], *flags: str, group: bool = False) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "opgen.gen", *FLAGS, *flags]
+    command = [sys.executable, "-c", PROGRAM, *FLAGS, *flags]
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=group
     )
@@ -176,13 +180,76 @@ def test_what_the_system_refuses(
     assert tree(here / "out") == tree(here / "fresh")
 
 
+NO_MOUNT = 77
+FULL_DISK = f"""
+import subprocess, sys
+from pathlib import Path
+from opgen import aten, gen
+from tests.faults.test_faults import EXTRA, FLAGS, tree
+aten.WORTH_KEEPING = 1
+out, definitions = Path("out"), Path("ops/native/native_functions.yaml")
+out.mkdir()
+try:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m,nr_inodes=2k", "none", "out"], check=True)
+except (OSError, subprocess.CalledProcessError):
+    sys.exit({NO_MOUNT})
+text = definitions.read_text()
+assert gen.main(FLAGS) == 0
+old = tree(out)
+for jobs in ("1", "2"):
+    definitions.write_text(text + EXTRA)
+    assert gen.main([*FLAGS, "--jobs", jobs]) == 1
+    assert tree(out) == old
+definitions.write_text(text)
+assert gen.main(FLAGS) == 0
+assert tree(out) == old
+"""
+
+
 @posix
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk(here: Path, environment: dict[str, str]) -> None:
+    """A small one, of memory, mounted where nobody else sees it."""
+    unshare = shutil.which("unshare")
+    if unshare is None or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mounts of one's own here")
+    command = [unshare, "-rm", sys.executable, "-c", FULL_DISK]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == NO_MOUNT:
+        pytest.skip(f"no file system in memory here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    assert "No space left on device [output-not-written]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@posix
+def test_a_folder_that_may_not_be_written(here: Path, environment: dict[str, str]) -> None:
     (here / "out").mkdir(mode=0o555)
-    assert run() == 1
-    assert "Permission denied" in capsys.readouterr().err
+    command = [sys.executable, "-m", "opgen.gen", *FLAGS]
+    if os.geteuid() == 0:  # may write everywhere, unless it gives that up
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            pytest.skip("root may write everywhere")
+        command = [setpriv, "--bounding-set=-dac_override", "--inh-caps=-dac_override", *command]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Permission denied [output-not-written]" in done.stderr
     assert tree(here / "out") == {}
+
+
+def test_parts_behind_a_link(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written there, nothing is removed there."""
+    (here / "elsewhere/0123456789ab").mkdir(parents=True)
+    (here / "elsewhere/0123456789ab/run").write_text("mine")
+    (here / "out").mkdir()
+    (here / "out" / PARTS).symlink_to(here / "elsewhere")
+    assert run() == 1
+    assert "leads outside" in capsys.readouterr().err
+    assert run("--verbose") == 0  # keeps nothing
+    assert (here / "elsewhere/0123456789ab/run").read_text() == "mine"
+    (here / "out" / PARTS).unlink()
+    (here / "out" / PARTS / "not ours").mkdir(parents=True)
+    assert run() == 0
+    assert (here / "out" / PARTS / "not ours").exists()
 
 
 def test_a_target_within_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
