@@ -283,12 +283,16 @@ class NativeFunction:
     @property
     def is_view_op(self) -> bool:
         """Whether a result shares memory with an argument that isn't simply returned."""
-        shares = any(r.annotation is not None and not r.annotation.is_write for r in self.func.returns)
-        reshapes_self = "inplace_view" in self.tags and str(self.func.name) not in _RESIZING
-        joins_wildcard = any(
-            a.annotation is not None and "*" in a.annotation.alias_set_after for a in self.func.arguments.flat_all
-        )
-        return shares or reshapes_self or joins_wildcard
+        # Every emitter asks this of every operator, and nearly all of them have no annotation at all.
+        for returned in self.func.returns:
+            if returned.annotation is not None and not returned.annotation.is_write:
+                return True
+        if "inplace_view" in self.tags and str(self.func.name) not in _RESIZING:
+            return True
+        for argument in self.func.arguments.flat_all:
+            if argument.annotation is not None and "*" in argument.annotation.alias_set_after:
+                return True  # it joins all memory there is
+        return False
 
     @property
     def view_schema_kind(self) -> ViewSchemaKind:

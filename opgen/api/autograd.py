@@ -158,7 +158,10 @@ def identifiers(formula: str) -> frozenset[str]:
 
 def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
     """Whether a formula of the entry mentions `name`."""
-    return info is not None and any(name in identifiers(derivative.formula) for derivative in info.derivatives)
+    if info is None:
+        return False
+    formulas = [derivative.formula for derivative in info.derivatives if name in derivative.formula]
+    return any(name in identifiers(formula) for formula in formulas)
 
 
 def uses_single_grad(info: DifferentiabilityInfo | None) -> bool:

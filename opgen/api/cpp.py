@@ -110,14 +110,17 @@ def return_names(function: NativeFunction, *, fallback_name: str = "result") -> 
     the name that the schema gives, or `fallback_name`, numbered if there are several.
     """
     func = function.func
-    return tuple(_return_name(func, at, fallback_name) for at in range(len(func.returns)))
+    count = len(func.returns)
+    if func.name.name.inplace:
+        return ("self",) * count
+    if func.arguments.out:
+        return tuple([argument.name for argument in func.arguments.out[:count]])
+    if count == 1 and func.returns[0].name is None:
+        return (fallback_name,)
+    return tuple([_return_name(func, at, fallback_name) for at in range(count)])
 
 
 def _return_name(func: FunctionSchema, at: int, fallback_name: str) -> str:
-    if func.name.name.inplace:
-        return "self"
-    if func.is_out_fn():
-        return func.arguments.out[at].name
     given = func.returns[at].name
     if given is None:
         return fallback_name if len(func.returns) == 1 else f"{fallback_name}{at}"

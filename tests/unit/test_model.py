@@ -29,8 +29,8 @@ from opgen.model import (
 Plain: TypeAlias = "str | int | bool | list[Plain] | None"
 
 IGNORED = (*MPS_DISPATCH_KEYS, *XPU_DISPATCH_KEYS, *MTIA_DISPATCH_KEYS)
-SPECIAL = ("loc", "ufunc_inner_loop", "precomputed")
-"""Fields that are compared in their own way; `loc` is where an entry stands, and has no counterpart."""
+SPECIAL = ("loc", "ufunc_inner_loop", "precomputed", "doc")
+"""Fields that are compared in their own way; `loc`, where an entry stands, and `doc` have no counterpart."""
 DERIVED = (
     "has_composite_kernel",
     "is_view_op",
