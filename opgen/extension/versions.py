@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from opgen.api.autograd import gen_differentiable_outputs
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
+from opgen.dest.autograd_kernels import is_tracked_view
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
 from opgen.extension.derivatives import with_derivatives
@@ -42,7 +43,7 @@ class _Registered:
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
     functions = [f for f in extension.program.functions if not has_composite_implicit_kernel(f)]
-    views = [f for f in functions if f.is_view_op]
+    views = [f for f in functions if is_tracked_view(f)]
     writing = [f for f in functions if f not in views and any(a.is_write for a in f.func.arguments.flat_all)]
     if not (views or writing):
         return

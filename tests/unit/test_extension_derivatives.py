@@ -9,6 +9,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.extension.autograd_fallback import emit_autograd_fallback
 from opgen.extension.derivatives import OPERATORS_PER_FILE, emit_derivatives
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
+from opgen.extension.versions import emit_versions
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.gen_extension import extension_templates
 from tests.unit.tiny_programs import program_of
@@ -117,3 +118,18 @@ def test_derivatives_for_one_kind_of_device_leave_an_error_for_the_others() -> N
     text = files_of(extension)["RegisterDerivatives.cpp"]
     assert "TORCH_LIBRARY_IMPL(my, AutogradCUDA, m)" in text
     assert "TORCH_LIBRARY_IMPL(my, Autograd, m)" not in text
+
+
+def test_an_operator_that_becomes_a_view_of_itself_is_a_write() -> None:
+    operators = """
+- func: my::flat(Tensor(a) self) -> Tensor(a)
+  dispatch: {CompositeExplicitAutograd: flat}
+- func: my::flat_(Tensor(a!) self) -> Tensor(a!)
+  tags: inplace_view
+  dispatch: {CompositeExplicitAutograd: flat_}
+- func: my::flat_copy(Tensor self) -> Tensor
+  dispatch: {CompositeExplicitAutogradNonFunctional: flat_copy}
+"""
+    (file,) = emit_versions(derive_extension(program_of(operators), "my", ExtensionOptions()), extension_templates())
+    kernels = file.text[file.text.index("view_flat(") :]
+    assert "detail::count(self);" in kernels[kernels.index("write_flat_(") :]
