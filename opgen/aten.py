@@ -161,11 +161,14 @@ def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) 
         if any(share.problems for share in shares):
             return None
         placed = [file for share in shares for file in share.placed]
+        standing = recalled.standing_paths
+        if not set(standing).isdisjoint(file.path for file in placed):
+            return None  # two files of one name, which is for a whole run to tell
         is_whole = program.parts.keeps_all
         kept = [file for share in shares for file in share.kept] if is_whole else []
         made = {} if is_whole else {what: parts for share in shares for what, parts in share.kept.items()}
         kept.append(put_memory(target, recalled.memory(placed, made), folder))
-        standing, said = recalled.standing_paths, former.said
+        said = former.said
         report = _finish(target, placed, list(former.inputs), record, request, kept=kept, standing=standing, said=said)
     sys.stderr.write(said)
     return report
@@ -273,7 +276,6 @@ def _finish(
     said: str = "",
 ) -> WriteReport:
     """Lets the files take their places, and writes what a build and the next run must know of it."""
-    target.commit(kept)
     others, stamp = _others(placed, standing, read, request), request.stamp
     report = finish(target, record, placed, read, others=others, said=said, stamp=stamp, kept=kept, standing=standing)
     if not target.is_dry_run:

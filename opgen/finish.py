@@ -40,6 +40,8 @@ def finish(
     `others` are files that tell a build of the run, `said` is what it had to remark, `kept` what is there for
     the next run only, and `standing` files of the last run that are known to be as they should be.
     """
+    target.check_names(placed)
+    target.commit(kept)
     announcement = None if target.is_dry_run else record.announcement(placed)
     if announcement is not None:
         target.replace("install", MANIFEST, announcement)

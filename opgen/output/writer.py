@@ -227,6 +227,10 @@ class Target:
         except OSError as error:
             raise _explained("read", path, error) from None
 
+    def check_names(self, placed: Sequence[Placed]) -> None:
+        """Refuses two files of one name: `ops/add_native.h` is about the kernels of `add`, or about `add_native`."""
+        self._one_for_each_place(placed)
+
     def commit(self, placed: Sequence[Placed], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
         """Moves what waits to its place, and removes files of a former run that are `gone` from this one.
 
@@ -255,7 +259,7 @@ class Target:
         for file in placed:
             first = found.setdefault(f"{absolute[file.root]}/{file.name}", file)
             if first.digest != file.digest:
-                raise AssertionError(f"two different texts for {file.path}")
+                raise UserError(_named_twice(first, file))
         return list(found.values())
 
     def _is_ours(self, path: str, state: FileState) -> bool:
@@ -349,6 +353,13 @@ def _encoded(path: str, text: str) -> bytes:
         character = f"U+{ord(text[error.start]):04X}"
         message = f"can't write '{path}': it has the character {character}, which UTF-8 can't hold"
         raise UserError(Diagnostic("output-not-encodable", message)) from None
+
+
+def _named_twice(first: Placed, second: Placed) -> Diagnostic:
+    """The mistake that two operators have names by which a file of each is called the same."""
+    names = " and ".join(f"'{name}'" for name in sorted({first.operator, second.operator}) if name)
+    message = f"two files would be called '{second.path}', with different texts"
+    return Diagnostic("output-twice", message, label=f"rename an operator: they are about {names}" if names else "")
 
 
 def _in_the_way(action: str, path: str) -> UserError:
