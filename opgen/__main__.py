@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "gen_annotated_fn_args": "write what arguments the functions of torch take, for tests of overrides",
         "gen_static_runtime": "write the operators of the static runtime, and their tests",
         "gen_backend_stubs": "write the registrations of a backend that lives outside of torch",
+        "gen_lazy_tensor": "write the nodes and kernels of a backend that is lazy",
         "gen_unboxing": "write kernels for TorchScript's interpreter, for selected operators",
         "select": "make, join and check selections of operators for small builds",
         "gen_mobile_upgraders": "write what the mobile interpreter runs in the place of operators that have changed",

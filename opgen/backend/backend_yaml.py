@@ -75,7 +75,7 @@ class ExternalBackend:
     """Operators of a lazy backend whose nodes are generated, the kernels being written by hand."""
     non_native: tuple[NonNative, ...]
     places: Mapping[OperatorName, Span]
-    """Where the operators with kernels were named."""
+    """Where the operators with kernels or nodes were named."""
 
     @property
     def indices(self) -> tuple[BackendIndex, ...]:

@@ -47,7 +47,7 @@ class Listed:
     functions: Mapping[OperatorName, NativeFunction]
     """What the names stand for."""
     places: Mapping[OperatorName, Span]
-    """Where the operators with kernels were named."""
+    """Where the operators with kernels or nodes were named."""
 
 
 def check_lists(lists: Listings, key: DispatchKey | None, program: Program, log: Diagnostics) -> Listed:
@@ -72,7 +72,7 @@ def check_lists(lists: Listings, key: DispatchKey | None, program: Program, log:
         full_codegen=tuple(full_codegen),
         ir_gen=tuple(ir_gen),
         functions=FrozenMap({name: reader.functions[name] for name in (*kernels, *symint, *ir_gen)}),
-        places=FrozenMap({name: item.where.span for name, item in kernels.items()}),
+        places=FrozenMap({name: item.where.span for name, item in {**ir_gen, **kernels}.items()}),
     )
 
 

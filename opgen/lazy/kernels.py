@@ -243,6 +243,8 @@ def _scalar(argument: LazyArgument) -> str:
     """An argument that the node keeps; of a list, a copy."""
     name, ctype = argument.name, argument.lazy_type
     if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, VectorCType):
+        if argument.is_symint_or_list:
+            return f"{name} ? std::make_optional(GetSymIntArrayRefValue(*{name})) : ::std::nullopt"
         return f"torch::lazy::ToOptionalVector<{ctype.elem.elem}>({name})"
     if not isinstance(ctype, VectorCType) or isinstance(ctype.elem, OptionalCType):
         return name

@@ -21,7 +21,7 @@ from opgen.api.lazy import OPERATOR_PROPERTIES, VALUE_CLASS, LazyArgument, LazyI
 from opgen.api.types import BaseCType, CType, OptionalCType, stringT
 from opgen.backend.backend_yaml import NonNative
 from opgen.lazy.lowering import lowering_body
-from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup
+from opgen.model import BackendIndex, BaseTy, NativeFunction, NativeFunctionsGroup
 
 _STRING: Final = BaseCType(stringT)
 _SHAPES_PARAMETER: Final = "std::vector<torch::lazy::Shape>&& shapes"
@@ -78,7 +78,8 @@ class GenLazyIR:
         """How the constructor calls the base class's."""
         values = ", ".join(_operand(argument) for argument in schema.filtered_args(scalars=False))
         kept = ", ".join(argument.name for argument in schema.filtered_args(values=False))
-        outputs = "shapes.size()" if schema.returns_list else str(len(schema.returns))
+        is_counted = schema.returns_list and schema.properties.ShapePrecompute
+        outputs = "shapes.size()" if is_counted else str(len(schema.returns))
         lines = (
             f"{schema.node_name}::ClassOpKind()",
             f"OpList{{{values}}}",
@@ -254,6 +255,9 @@ def _same_value(argument: LazyArgument) -> str:
 
 def _same_scalar(argument: LazyArgument) -> str:
     name = argument.name
+    if argument.orig_type.is_base_ty_like(BaseTy.Scalar):
+        # Numbers of unknown type have no operator ==; nodes are told apart by hashes anyway.
+        return f"torch::lazy::MHash(this->{name}) == torch::lazy::MHash({name})"
     if not isinstance(argument.lazy_type, OptionalCType):
         return f"this->{name} == {name}"
     return f"((!this->{name}&&!{name}) || (this->{name}&&{name} && *(this->{name}) == *{name}))"

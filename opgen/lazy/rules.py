@@ -1,0 +1,143 @@
+"""What operators must keep if a lazy backend's nodes and kernels are to be made of them.
+
+    backend.yaml:4:16: error: no kernel can be made for 'is_nonzero': it returns 'bool' [lazy-kernel]
+        4 | full_codegen: [is_nonzero]
+          |                ^^^^^^^^^^ what isn't a tensor must be known at once: write it by hand, under 'supported'
+
+A graph has tensors in it and what is known when it is made.  A call adds to it, so what is returned must be
+something that can be computed later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from opgen.api.lazy import NON_NATIVE_PROPERTIES, LazyArgument, LazyIrSchema
+from opgen.api.types import BaseCType, OptionalCType, UnsupportedTypeError
+from opgen.backend.backend_yaml import ExternalBackend
+from opgen.diagnostics import Diagnostics, Note, Span
+from opgen.lazy.nodes import non_native_schema
+from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, SchemaKind
+from opgen.program import Program
+from opgen.values import dataclass
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_ONE_FORM: Final = "list one of the two; in-place and out forms are made of functional ones"
+_BY_HAND: Final = "write its kernel by hand, and list it under 'supported'"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why something can't be made."""
+
+    what: str
+    mend: str
+
+
+def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, needs_tensor: bool = False) -> None:
+    """Logs every operator of which no node or kernel can be made, and nodes whose classes have one name.
+
+    With `needs_tensor`, a kernel makes its results by a member of the first tensor that it is given.
+    """
+    functions = {function.func.name: function for function in program.functions}
+    named: dict[str, Span | None] = {}
+    for name in (*backend.full_codegen, *backend.ir_gen):
+        function, span = functions[name], backend.places.get(name)
+        is_kernel = name in backend.index.index and name in backend.full_codegen
+        reason = _why_no_node(function.func) or (_why_no_kernel(function, needs_tensor) if is_kernel else None)
+        if reason is None:
+            _check_name(LazyIrSchema.derive(function.func, symint=False), str(name), span, named, log)
+            continue
+        what = "kernel" if is_kernel else "node"
+        note = Note(f"it is {function.func}", function.loc)
+        log.error(f"lazy-{what}", f"no {what} can be made for '{name}': it {reason.what}", span, reason.mend, [note])
+    _check_non_native(backend, named, log)
+
+
+def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], log: Diagnostics) -> None:
+    # Nodes of torch's operators are in another header: only those of one header can't have one name.
+    named.clear()
+    for node in backend.non_native:
+        reason = _why_no_node(node.func)
+        if reason is not None:
+            log.error("lazy-node", f"no node can be made for '{node.func.name}': it {reason.what}", node.loc)
+            continue
+        schema = non_native_schema(node, NON_NATIVE_PROPERTIES, "torch::lazy::Value")
+        _check_name(schema, str(node.func.name), node.loc, named, log)
+
+
+def _check_name(
+    schema: LazyIrSchema, operator: str, span: Span | None, named: dict[str, Span | None], log: Diagnostics
+) -> None:
+    """Logs a node whose class is called like one before it."""
+    name = schema.node_name
+    if name not in named:
+        named[name] = span
+        return
+    message = f"the class of '{operator}' would be '{name}', and there is one already"
+    note = Note("it is that of this one", named[name])
+    log.error(
+        "lazy-node-name",
+        message,
+        span,
+        _ONE_FORM,
+        [note],
+    )
+
+
+def _why_no_node(func: FunctionSchema) -> _Reason | None:
+    """Why an operator can't be a node; None if it can."""
+    try:
+        schema = LazyIrSchema.derive(func, symint=True)
+    except UnsupportedTypeError as problem:
+        return _Reason(f"takes '{problem.type}', which has no place in a graph", _BY_HAND)
+    for argument in schema.filtered_args():
+        if not _has_place(argument):
+            return _Reason(f"takes '{argument.orig_type} {argument.name}', which has no place in a graph", _BY_HAND)
+    return None
+
+
+def _has_place(argument: LazyArgument) -> bool:
+    """Whether the argument is one value, or none, or something to keep."""
+    ctype = argument.lazy_type
+    if not argument.is_lazy_value or isinstance(ctype, BaseCType):
+        return True
+    return isinstance(ctype, OptionalCType) and isinstance(ctype.elem, BaseCType) and not argument.is_tensor_list
+
+
+def _why_no_kernel(function: NativeFunction, needs_tensor: bool) -> _Reason | None:
+    """Why no kernel can be made of an operator; None if one can."""
+    func = function.func
+    if needs_tensor and not func.arguments.has_tensor_arg():
+        return _Reason("takes no tensor that results could be made like", _BY_HAND)
+    return next(iter(_returns_at_fault(func)), None) or _writes_at_fault(func)
+
+
+def _returns_at_fault(func: FunctionSchema) -> Iterator[_Reason]:
+    if not func.returns:
+        yield _Reason("returns nothing, so nothing would be left to compute", _BY_HAND)
+    is_one = len(func.returns) == 1
+    for returned in func.returns:
+        type = returned.type
+        if type == _TENSOR or (is_one and isinstance(type, ListType) and type.elem == _TENSOR):
+            continue
+        if type.is_tensor_like():
+            yield _Reason(f"returns '{type}' beside other things", _BY_HAND)
+        else:
+            yield _Reason(f"returns '{type}', which must be known at once", _BY_HAND)
+
+
+def _writes_at_fault(func: FunctionSchema) -> _Reason | None:
+    written = func.arguments.mutable_arg_names()
+    if func.kind() is SchemaKind.mutable:
+        return _Reason(f"writes to {_listed(written)} and returns something else", _BY_HAND)
+    unreturned = [name for name in written if name not in func.aliased_return_names()]
+    if unreturned:
+        return _Reason(f"writes to {_listed(unreturned)}, which it doesn't return", _BY_HAND)
+    lists = [a.name for a in func.schema_order_arguments() if a.is_write and a.type != _TENSOR]
+    return _Reason(f"writes to {_listed(lists)}, which isn't a tensor", _BY_HAND) if lists else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
