@@ -12,8 +12,9 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from opgen.entry import run_as_program
 from opgen.output.build_files import touch
@@ -25,8 +26,44 @@ if TYPE_CHECKING:
     from opgen.aten import ParsedYaml as ParsedYaml
     from opgen.aten import generate as generate
     from opgen.aten import parse_native_yaml as parse_native_yaml
+    from opgen.file_manager import FileManager as FileManager
+    from opgen.gen_library import cpp_string as cpp_string
+    from opgen.gen_library import get_custom_build_selector as get_custom_build_selector
+    from opgen.gen_library import get_grouped_by_view_native_functions as get_grouped_by_view_native_functions
+    from opgen.gen_library import get_grouped_native_functions as get_grouped_native_functions
+    from opgen.gen_library import get_torchgen_root as get_torchgen_root
+    from opgen.gen_library import parse_tags_yaml as parse_tags_yaml
 
-__all__ = ["ParsedYaml", "entry_point", "generate", "main", "parse_native_yaml"]
+_ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "FileManager": "opgen.file_manager",
+        "ParsedYaml": "opgen.aten",
+        "cpp_string": "opgen.gen_library",
+        "generate": "opgen.aten",
+        "get_custom_build_selector": "opgen.gen_library",
+        "get_grouped_by_view_native_functions": "opgen.gen_library",
+        "get_grouped_native_functions": "opgen.gen_library",
+        "get_torchgen_root": "opgen.gen_library",
+        "parse_native_yaml": "opgen.aten",
+        "parse_tags_yaml": "opgen.gen_library",
+    }
+)
+"""What programs import from here, and the modules that have it, which are imported when first asked for."""
+
+__all__ = [
+    "FileManager",
+    "ParsedYaml",
+    "cpp_string",
+    "entry_point",
+    "generate",
+    "get_custom_build_selector",
+    "get_grouped_by_view_native_functions",
+    "get_grouped_native_functions",
+    "get_torchgen_root",
+    "main",
+    "parse_native_yaml",
+    "parse_tags_yaml",
+]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,9 +89,9 @@ def entry_point() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """What programs import from here is in `opgen.aten`."""
-    if name in __all__:
-        return getattr(importlib.import_module("opgen.aten"), name)
+    """What programs import from here, of the module that has it."""
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     raise AttributeError(f"module 'opgen.gen' has no attribute '{name}'")
 
 

@@ -22,6 +22,7 @@ from opgen.dispatch_keys import (
     BACKEND_COMPONENTS,
     FUNCTIONALITY_KEYS,
     STRUCTURED_DISPATCH_KEYS,
+    TORCH_DISPATCH_KEYS,
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
     is_cuda_dispatch_key,
@@ -31,6 +32,7 @@ from opgen.dispatch_keys import (
     is_xpu_dispatch_key,
 )
 from opgen.schema import (
+    AUGMENTED_ASSIGNMENT_NAMES,
     Annotation,
     Argument,
     Arguments,
@@ -56,6 +58,7 @@ from opgen.schema import (
 from opgen.values import dataclass
 
 __all__ = [
+    "AUGMENTED_ASSIGNMENT_NAMES",
     "BACKEND_COMPONENTS",
     "DEFAULT_KERNEL_NAMESPACE",
     "DTYPE_CLASSES",
@@ -96,6 +99,7 @@ __all__ = [
     "UfuncKey",
     "Variant",
     "ViewSchemaKind",
+    "dispatch_keys",
     "get_view_copy_name",
     "gets_generated_out_inplace_wrapper",
     "gets_generated_view_copy",
@@ -106,6 +110,9 @@ __all__ = [
     "is_xpu_dispatch_key",
     "parse_returns",
 ]
+
+dispatch_keys: Final = TORCH_DISPATCH_KEYS
+"""The keys that code is written for, under the name that torchgen's users know."""
 
 DEFAULT_KERNEL_NAMESPACE: Final = "at::native"
 """The C++ namespace of kernels that are named without one."""

@@ -467,3 +467,7 @@ I_OPT_TENSOR_LIST_REF: Final = BaseCType(iOptTensorListRefT)
 OPTIONAL_TENSOR_LIST: Final = ConstRefCType(ListCType(OPTIONAL_TENSOR))
 SCALAR_ARRAY_REF: Final = ArrayRefCType(SCALAR)
 TENSOR_OPTIONS: Final = BaseCType(tensorOptionsT)
+
+# The names that torchgen's users know.
+BaseTypeToCppMapping: Final = BASE_TYPE_TO_CPP
+ScalarTypeToCppMapping: Final = SCALAR_TYPE_TO_CPP

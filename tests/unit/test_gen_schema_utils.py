@@ -21,7 +21,7 @@ symbolic_shapes = pytest.importorskip("torch.fx.experimental.symbolic_shapes")
 X = torch.ones(2)
 
 
-class _Doubled(torch.nn.Module):
+class _Doubled(torch.nn.Module):  # type: ignore[misc]
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * 2
 

@@ -1,0 +1,75 @@
+"""What programs import from `opgen.gen` besides the generator itself, under the names that they know.
+
+    from opgen.gen import get_grouped_native_functions, parse_native_yaml
+    parsed = parse_native_yaml("native_functions.yaml", "tags.yaml")
+    get_grouped_native_functions(parsed.native_functions)
+
+Each is a thin door to a part of opgen.  Mistakes in what is read are a `UserError` with all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from opgen.dest.cpp_text import string_literal
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.frontend.groups import group_forms, group_functions, group_views
+from opgen.frontend.selection import select
+from opgen.frontend.tags import load_tags
+from opgen.inputs import packaged_folder
+from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+from opgen.selective_build.selector import SelectiveBuilder
+
+__all__ = [
+    "cpp_string",
+    "get_custom_build_selector",
+    "get_grouped_by_view_native_functions",
+    "get_grouped_native_functions",
+    "get_torchgen_root",
+    "parse_tags_yaml",
+]
+
+
+def get_grouped_native_functions(
+    native_functions: Iterable[NativeFunction],
+) -> tuple[NativeFunction | NativeFunctionsGroup, ...]:
+    """The functions; those that are forms of one operator as one group."""
+    return tuple(group_functions(group_forms(native_functions).values()))
+
+
+def get_grouped_by_view_native_functions(
+    native_functions: Iterable[NativeFunction],
+) -> tuple[NativeFunction | NativeFunctionsViewGroup, ...]:
+    """The functions; a view, its copying form and its in-place form as one group."""
+    return tuple(group_views(native_functions))
+
+
+def get_custom_build_selector(
+    provided_op_registration_allowlist: Sequence[str] | None, op_selection_yaml_path: str | Path | None
+) -> SelectiveBuilder:
+    """What a list of operators or a selection file selects; everything, if neither is given."""
+    log = Diagnostics()
+    path = None if op_selection_yaml_path is None else Path(op_selection_yaml_path)
+    selector = select(provided_op_registration_allowlist, path, log)
+    if selector is None or log.has_errors:
+        raise UserError(*log.found)
+    return selector
+
+
+def parse_tags_yaml(path: str | Path) -> set[str]:
+    """The tags that a file declares."""
+    log = Diagnostics()
+    tags = load_tags(Path(path), log)
+    log.raise_errors()
+    return set(tags)
+
+
+def cpp_string(s: str) -> str:
+    """`s` as a C++ string literal."""
+    return string_literal(s)
+
+
+def get_torchgen_root() -> Path:
+    """The folder that `packaged/ATen` and `packaged/autograd` are in: opgen's own definitions."""
+    return packaged_folder("ATen").parents[1]
