@@ -489,6 +489,10 @@ class Argument:
         default = f"={self.default}" if self.default is not None else ""
         return f"{self.type} {self.name}{default}"
 
+    def without_all(self) -> str:
+        """The argument as it is spelled if it aliases nothing and has no default."""
+        return f"{self.type} {self.name}"
+
 
 _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -1102,17 +1106,22 @@ class FunctionSchema:
             object.__setattr__(self, "_signature_text", self._spell_signature())
         return self._signature_text
 
-    def _spell_signature(self) -> str:
+    def signature_text_without_defaults(self) -> str:
+        """`str(self.signature(strip_default=True))`."""
+        return self._spell_signature(strip_default=True)
+
+    def _spell_signature(self, *, strip_default: bool = False) -> str:
         if str(self.name) == _BERNOULLI_P:
-            return str(self.signature())
+            return str(self.signature(strip_default=strip_default))
         own, arguments = self.name.name, self.arguments
         base = f"__{own.base}__" if own.dunder_method else own.base
-        parts = [a.without_annotation() for a in arguments.flat_positional]
+        spell = Argument.without_all if strip_default else Argument.without_annotation
+        parts = [spell(a) for a in arguments.flat_positional]
         if arguments.is_vararg:
             parts.append("...")
         keyword_only = (*arguments.pre_tensor_options_kwarg_only, *arguments.post_tensor_options_kwarg_only)
         if keyword_only:
-            parts += ["*", *[a.without_annotation() for a in keyword_only]]
+            parts += ["*", *[spell(a) for a in keyword_only]]
         types = [str(returned.type) for returned in self._signature_returns(keep_names=False)]
         returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
         return f"{base}({', '.join(parts)}) -> {returns}"

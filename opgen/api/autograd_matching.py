@@ -62,7 +62,7 @@ class _Matcher:
         for found in infos.values():
             func = next(iter(found.values())).func.func
             kind = self.functional if func.kind() is SchemaKind.functional else self.other
-            kind[_signature(func)] = found
+            kind[func.signature_text_without_defaults()] = found
             if DEFAULT_KEY in found:
                 self.references.setdefault(str(func.name.name), []).append(found[DEFAULT_KEY])
 
@@ -87,7 +87,7 @@ class _Matcher:
             return self._find_for_lists(function), False
         if function.root_name not in self.names:
             return None, False
-        signature = _signature(function.func)
+        signature = function.func.signature_text_without_defaults()
         found = self.functional.get(signature)
         if found is None and is_generated:
             found = self.other.get(signature)
@@ -110,10 +110,6 @@ class _Matcher:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
         return next((info for info in candidates if is_reference(function, info.func.func)), None)
-
-
-def _signature(func: FunctionSchema) -> str:
-    return str(func.signature(strip_default=True))
 
 
 # -------------------------------------------------------------------------------- in place

@@ -254,12 +254,14 @@ def find_problems(formula: str, known: Collection[str]) -> Iterator[FormulaProbl
     tokens = list(_TOKEN.finditer(formula))
     yield from _check_brackets(tokens, len(formula))
     # What follows a quote without its fellow is text, as far as anyone can tell.
-    end = next((at for at, token in enumerate(tokens) if token["quote"]), len(tokens))
+    end = next((at for at, token in enumerate(tokens) if token.lastgroup == "quote"), len(tokens))
     yield from _check_names(tokens[:end], known)
 
 
 def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[FormulaProblem]:
     """Uses of sizes and strides that would lose symbolic ones."""
+    if "size" not in formula and "strides" not in formula:
+        return  # as is nearly every formula
     for term in _TERM.finditer(formula):
         method = term["concrete"] or term["concrete_size"]
         if method and term["owner"] in values:
@@ -269,6 +271,8 @@ def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[Formu
 
 def find_foreign_strides(formula: str, values: Collection[str], var_names: Collection[str]) -> Iterator[FormulaProblem]:
     """Strides of other values than the one argument whose gradient a formula gives."""
+    if "sym_strides" not in formula:
+        return
     for term in _TERM.finditer(formula):
         owner = term["owner"]
         if term["method"] == ".sym_strides()" and owner in values and tuple(var_names) != (owner,):
@@ -279,12 +283,13 @@ def find_foreign_strides(formula: str, values: Collection[str], var_names: Colle
 def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[FormulaProblem]:
     opened: list[re.Match[str]] = []
     for token in tokens:
-        if token["quote"]:
+        kind = token.lastgroup
+        if kind == "quote":
             yield FormulaProblem("unbalanced-formula", "this string has no end", token.start(), end)
             return
-        if token["open"]:
+        if kind == "open":
             opened.append(token)
-        elif token["close"]:
+        elif kind == "close":
             if not opened or _CLOSING[opened[-1].group()] != token.group():
                 within = f", for '{opened[-1].group()}' is open" if opened else ""
                 message = f"'{token.group()}' closes nothing here{within}"
@@ -296,11 +301,12 @@ def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[Formu
 
 
 def _check_names(tokens: Sequence[re.Match[str]], known: Collection[str]) -> Iterator[FormulaProblem]:
-    declared = _declared_names(tokens)
+    words = ((at, token) for at, token in enumerate(tokens) if token.lastgroup == "word")
+    unknown = [(token, token.group()) for at, token in words if token.group() not in known and _is_variable(tokens, at)]
+    declared = _declared_names(tokens) if unknown else frozenset()
     reported: set[str] = set()
-    for at, token in enumerate(tokens):
-        word = token["word"]
-        if not word or word in known or word in declared or word in reported or not _is_variable(tokens, at):
+    for token, word in unknown:
+        if word in declared or word in reported:
             continue
         reported.add(word)
         near = did_you_mean(word, known)

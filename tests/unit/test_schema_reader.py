@@ -65,6 +65,7 @@ def test_all_of_torchs(torch_source: Path) -> None:
         assert read == FunctionSchema.parse(schema)
         assert read.signature_text() == str(read.signature())
         assert read.view_signature_text() == str(read.view_signature())
+        assert read.signature_text_without_defaults() == str(read.signature(strip_default=True))
 
 
 def test_equal_arguments_are_one() -> None:
