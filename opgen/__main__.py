@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "gen": "write the sources of ATen, or of a set of operators like it",
         "check": "say what gen would change",
+        "check_aoti_c_shim": "say whether kept headers of AOTInductor's shims are what the operators give",
         "diff": "say what changes between two definitions files",
         "gen_autograd": "write the kernels that record gradients, from derivatives.yaml",
         "gen_python": "write the Python bindings",

@@ -215,3 +215,5 @@ function(opgen_extension name)
   endif()
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)
 endfunction()
+
+include("${CMAKE_CURRENT_LIST_DIR}/opgenBackend.cmake") # opgen_backend(…), for backends outside of torch

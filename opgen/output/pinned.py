@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -44,11 +44,34 @@ def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diag
             _compare(path, on_disk, file.text, flag, log)
 
 
+def diff_pinned(file: OutputFile, folder: Path, log: Diagnostics) -> tuple[str, ...]:
+    """The lines of a unified diff between a kept file and `file`; none if they say the same.
+
+    A file that isn't there differs in all its lines; one that can't be read is an error.
+    """
+    path = folder / file.path
+    try:
+        on_disk = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return tuple(_diff(path, None, file.text, context=3))
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is not UTF-8"
+        log.error("unreadable-file", f"can't read '{path}': {reason}")
+        return ()
+    return tuple(_diff(path, on_disk, file.text, context=3))
+
+
+def _diff(path: Path, on_disk: str | None, text: str, *, context: int) -> Iterator[str]:
+    """The difference of two texts without comments; nothing if there is none."""
+    old, new = _code_lines(on_disk or ""), _code_lines(text)
+    where = "not on the disk" if on_disk is None else "on the disk"
+    return difflib.unified_diff(old, new, f"{path} ({where})", f"{path} (generated)", lineterm="", n=context)
+
+
 def _compare(path: Path, on_disk: str, text: str, flag: str, log: Diagnostics) -> None:
-    old, new = _code_lines(on_disk), _code_lines(text)
-    if old == new:
+    diff = list(_diff(path, on_disk, text, context=1))
+    if not diff:
         return
-    diff = list(difflib.unified_diff(old, new, f"{path} (on the disk)", f"{path} (generated)", lineterm="", n=1))
     shown = diff[:MAX_DIFF_LINES]
     if len(diff) > len(shown):
         shown.append(f"... and {len(diff) - len(shown)} more lines")

@@ -52,6 +52,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.fuse": ("--install-dir", "out"),
         "opgen.gen_unboxing": ("--source-path", "ops", "--install-dir", "out"),
         "opgen.select": (),
+        "opgen.check_aoti_c_shim": ("aoti", "--source-path", "ops"),
         "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
     }
 )
