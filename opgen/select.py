@@ -105,6 +105,7 @@ def _add_roots(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="whether a name stands for all overloads; default: it does if it has none itself",
     )
+    parser.add_argument("--all-operators", action="store_true", help="keep every operator, and every kernel")
     extras = parser.add_argument_group("besides operators")
     extras.add_argument(
         KERNELS_FLAG, nargs="+", default=(), metavar="TAG=DTYPE,…", help="types of elements that kernels are kept for"
@@ -255,7 +256,9 @@ def _extras(given: argparse.Namespace, log: Diagnostics) -> Extras:
     for word in (*lists[0], *lists[1]):
         check_listed_name(word, log)
     classes, features = (frozenset(word.text for word in words) for words in lists)
-    return Extras(FrozenMap(_kernels(given.kernels, log)), classes, features, given.everything_else)
+    return Extras(
+        FrozenMap(_kernels(given.kernels, log)), classes, features, given.everything_else, given.all_operators
+    )
 
 
 def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -42,6 +42,8 @@ class Extras:
     build_features: frozenset[str] = frozenset()
     everything_else: bool = False
     """Whether every kernel, class and feature is kept."""
+    all_operators: bool = False
+    """Whether every operator is kept, and not only those named."""
 
 
 def select_operators(names: Iterable[str], root: Root, extras: Extras | None = None) -> SelectiveBuilder:
@@ -58,7 +60,7 @@ def select_operators(names: Iterable[str], root: Root, extras: Extras | None = N
         for name in sorted(set(names))
     }
     return SelectiveBuilder(
-        include_all_operators=False,
+        include_all_operators=extras.all_operators,
         _debug_info=root.debug_info,
         operators=FrozenMap(operators),
         kernel_metadata=extras.kernel_metadata,

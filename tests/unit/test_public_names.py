@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -116,6 +118,92 @@ def test_a_name_is_there(module: str, name: str) -> None:
     ours = getattr(importlib.import_module(f"opgen.{IN_A_ROOM_OF_ITS_OWN.get(name, module)}"), name)
     assert callable(ours) == callable(theirs)
     assert isinstance(ours, type) == isinstance(theirs, type) or name == "FileManager"
+
+
+# ------------------------------------------------------------------------------- model
+
+NOT_HERE: Final = MappingProxyType(
+    {
+        "BackendIndex.grow_index": "an index is made at once and never changed",
+        "FunctionSchema.decl_re": "schemas are not read with a regular expression",
+        "NativeFunction.from_yaml": "the front end reads entries, which are only right beside the others",
+        "NativeFunction.validate_unstructured": "the front end checks them",
+        "Precompute.parse": "as NativeFunction.from_yaml",
+        "Precompute.to_list": "nothing in torch or beside it asks for it",
+        "UfuncInnerLoop.parse": "as NativeFunction.from_yaml",
+    }
+)
+"""What classes of torchgen's model have and ours don't, and why."""
+
+
+def _classes() -> Iterator[tuple[str, type, type]]:
+    ours = importlib.import_module("opgen.model")
+    for name in NAMES["model"].split():
+        theirs = getattr(their_model, name)
+        if isinstance(theirs, type):
+            yield name, getattr(ours, name), theirs
+
+
+def _attributes(of: type) -> dict[str, str]:
+    """The public attributes of a class: methods, or values (properties among them)."""
+    found = {name: inspect.getattr_static(of, name) for name in dir(of) if not name.startswith("_")}
+    kinds = {name: "method" if _is_method(value) else "value" for name, value in found.items()}
+    return kinds | dict.fromkeys(getattr(of, "__dataclass_fields__", {}), "value")
+
+
+def _is_method(value: object) -> bool:
+    return isinstance(value, (staticmethod, classmethod)) or inspect.isfunction(value)
+
+
+@pytest.mark.parametrize(("name", "ours", "theirs"), list(_classes()))
+def test_classes_have_the_same_attributes(name: str, ours: type, theirs: type) -> None:
+    mine, expected = _attributes(ours), _attributes(theirs)
+    lacking = {attribute for attribute in expected if attribute not in mine}
+    assert {f"{name}.{attribute}" for attribute in lacking} <= NOT_HERE.keys()
+    assert {a: mine[a] for a in expected if a in mine} == {a: kind for a, kind in expected.items() if a in mine}
+
+
+def _questions(part: str) -> Iterator[tuple[str, bool]]:
+    """What a class can be asked without arguments, and whether by a call; not what makes another of its kind."""
+    of = getattr(their_model, part)
+    for name, kind in sorted(_attributes(of).items()):
+        if f"{part}.{name}" in NOT_HERE or name.startswith(("remove_", "with_")) or name == "signature":
+            continue
+        if kind == "value" or list(inspect.signature(getattr(of, name)).parameters) == ["self"]:
+            yield name, kind == "method"
+
+
+def _answers(value: Any, questions: Iterable[tuple[str, bool]]) -> dict[str, object]:
+    """Those answers that are true or false, text, or one of a few words."""
+    found: dict[str, object] = {}
+    for name, is_call in questions:
+        answer = getattr(value, name)() if is_call else getattr(value, name)
+        if answer is None or isinstance(answer, (bool, str)):
+            found[name] = answer
+        elif isinstance(answer, Enum):
+            found[name] = answer.name
+    return found
+
+
+PARTS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
+    {
+        "NativeFunction": lambda function: function,
+        "FunctionSchema": lambda function: function.func,
+        "Arguments": lambda function: function.func.arguments,
+        "OperatorName": lambda function: function.func.name,
+        "BaseOperatorName": lambda function: function.func.name.name,
+    }
+)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_same_is_said_of_every_operator(part: str, ours: ParsedYaml, theirs: Any) -> None:
+    questions, take = list(_questions(part)), PARTS[part]
+    mine = [_answers(take(function), questions) for function in ours.native_functions]
+    expected = [_answers(take(function), questions) for function in theirs.native_functions]
+    assert len(mine) == len(expected) > 3000
+    assert mine[0]
+    assert [pair for pair in zip(mine, expected, strict=True) if pair[0] != pair[1]][:3] == []
 
 
 # --------------------------------------------------------------------------------- gen
