@@ -15,11 +15,11 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.writer import Placed
@@ -57,8 +57,13 @@ class RunRecord:
     def load(self, install_dir: str | os.PathLike[str]) -> None:
         """Reads what former runs kept in the folder."""
         self._records = load_records(install_dir)
-        same = (self._record.options, self._record.folder)
-        self._former = next((each for each in self._records if (each.options, each.folder) == same), None)
+        same = [each for each in self._records if self._is_mine(each)]
+        # There are two if a run was killed: the one before, and what that one announced.
+        outputs = {path: state for each in reversed(same) for path, state in each.outputs.items()}
+        self._former = replace(same[0], outputs=outputs, line="") if len(same) > 1 else same[0] if same else None
+
+    def _is_mine(self, record: Record) -> bool:
+        return (record.options, record.folder) == (self._record.options, self._record.folder)
 
     @property
     def former(self) -> Record | None:
@@ -89,7 +94,7 @@ class RunRecord:
         if self._former is None:
             return {}
         kept = set(paths)
-        kept.update(path for other in self._records if other is not self._former for path in other.outputs)
+        kept.update(path for other in self._records if not self._is_mine(other) for path in other.outputs)
         return {path: state for path, state in self._former.outputs.items() if path not in kept}
 
     def announcement(self, placed: Iterable[Placed]) -> str | None:
@@ -97,11 +102,9 @@ class RunRecord:
 
         None if all files are those of the former run.
         """
-        new = {file.path: FileState(file.digest) for file in placed}
         former = self._former.outputs if self._former is not None else {}
-        if former.keys() >= new.keys():
-            return None
-        return self._render(outputs={**former, **new}, arguments=())
+        new = {file.path: FileState(file.digest) for file in placed if file.path not in former}
+        return render_manifest([self._with(outputs=new, arguments=()), *self._records]) if new else None
 
     def manifest(
         self,
@@ -120,7 +123,7 @@ class RunRecord:
         `kept` is for the next run only.
         """
         former = {} if self._former is None else self._former.outputs
-        return self._render(
+        record = self._with(
             inputs={path: self._known_inputs.get(path) or self._input_state(path) for path in inputs},
             outputs={path: former[path] for path in standing}
             | {file.path: former[file.path] if file.is_recalled else _state_of(file) for file in placed}
@@ -129,10 +132,10 @@ class RunRecord:
             said=said,
             kept={**self._known_kept, **{file.path: _kept_state(file) for file in kept}},
         )
+        return render_manifest(with_record(self._records, record))
 
-    def _render(self, **changes: object) -> str:
-        fields = {name: getattr(self._record, name) for name in Record.__slots__}
-        return render_manifest(with_record(self._records, Record(**{**fields, **changes})))
+    def _with(self, **changes: Any) -> Record:
+        return replace(self._record, **changes)
 
     def _input_state(self, path: str) -> FileState:
         state = file_state(path)

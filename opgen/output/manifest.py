@@ -30,7 +30,7 @@ NAME: Final = ".opgen-manifest.json"
 DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 
 _INSTALL_FLAGS: Final = ("-d", "--install-dir", "--install_dir")
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _MAX_RECORDS: Final = 16
 _TICK_NS: Final = 20_000_000
 """Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
@@ -77,6 +77,8 @@ class Record:
     kept: Mapping[str, FileState] = field(default_factory=dict)
     """Files that are there for the next run only; the run is of use without them."""
     python: str = sys.version
+    line: str = ""
+    """What it was read from, so that it need not be spelled anew."""
 
 
 def digest(data: bytes) -> str:
@@ -166,14 +168,14 @@ def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
         header = json.loads(head)
         if header != {"opgen manifest": _FORMAT, "digest": digest(body)}:
             return ()
-        return tuple(_read_record(each) for each in json.loads(body))
+        return tuple(_read_record(line) for line in body.decode().split("\n") if line)
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return ()
 
 
 def render_manifest(records: Iterable[Record]) -> str:
     """The manifest's text."""
-    body = json.dumps([_write_record(record) for record in records], separators=(",", ":"))
+    body = "\n".join(record.line or _write_record(record) for record in records)
     header = json.dumps({"opgen manifest": _FORMAT, "digest": digest(body.encode())})
     return f"{header}\n{body}"
 
@@ -184,13 +186,15 @@ def with_record(records: Sequence[Record], new: Record) -> list[Record]:
     return [new, *others][:_MAX_RECORDS]
 
 
-def _write_record(record: Record) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in Record.__slots__}
+def _write_record(record: Record) -> str:
+    fields = {name: getattr(record, name) for name in Record.__slots__ if name != "line"}
+    return json.dumps(fields, separators=(",", ":"))
 
 
-def _read_record(fields: Mapping[str, Any]) -> Record:
+def _read_record(line: str) -> Record:
+    fields: Mapping[str, Any] = json.loads(line)
     states = {
         name: {path: FileState(*state) for path, state in fields.get(name, {}).items()}
         for name in ("inputs", "outputs", "kept")
     }
-    return Record(**{**fields, **states, "arguments": tuple(fields["arguments"])})
+    return Record(**{**fields, **states, "arguments": tuple(fields["arguments"]), "line": line})
