@@ -1089,12 +1089,16 @@ class FunctionSchema:
 
     def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
         returns = tuple([Return(r.name if keep_names else None, r.type, None) for r in self.returns])
+        written = (Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in self._unreturned())
+        return (*returns, *written)
+
+    def _unreturned(self) -> list[Argument]:
+        """The arguments that are written to and don't come back."""
         candidates = [a for a in (*self.arguments.out, *self.arguments.flat_non_out) if a.is_write]
         if not candidates:
-            return returns
+            return candidates
         returned = self.aliased_return_names()
-        written = (a for a in candidates if a.name not in returned)
-        return returns + tuple(Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in written)
+        return [a for a in candidates if a.name not in returned]
 
     def view_signature(self) -> FunctionSchema:
         """The signature that a view operator shares with its `_copy` form."""
@@ -1122,7 +1126,8 @@ class FunctionSchema:
         keyword_only = (*arguments.pre_tensor_options_kwarg_only, *arguments.post_tensor_options_kwarg_only)
         if keyword_only:
             parts += ["*", *[spell(a) for a in keyword_only]]
-        types = [str(returned.type) for returned in self._signature_returns(keep_names=False)]
+        types = [str(returned.type) for returned in self.returns]
+        types += [str(argument.type) for argument in self._unreturned()]
         returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
         return f"{base}({', '.join(parts)}) -> {returns}"
 

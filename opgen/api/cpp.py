@@ -434,14 +434,15 @@ def arguments(
     non_out = arguments.non_out
     ordered = (*non_out, *arguments.out) if faithful else (*arguments.out, *non_out)
     has_tensor_options = arguments.tensor_options is not None
-    # What is left to tell apart are the kinds of function, which need three bits, and one bit for these all.
     kind = 8 + 4 * faithful + 2 * symint + has_tensor_options
-    is_usual = known is not None and policy is DEFAULT_POLICY and not cpp_no_default_args
+    if known is None or policy is not DEFAULT_POLICY or cpp_no_default_args:
+        known = {}
     bindings: list[Binding] = []
     for a in ordered:
-        key = id(a) * 16 + kind
-        if is_usual and known is not None and key in known:
-            bindings.append(known[key])
+        key = _known_key(a, kind, method=method, symint=symint)
+        found = known.get(key)
+        if found is not None:
+            bindings.append(found)
             continue
         made = argument(
             a,
@@ -452,10 +453,17 @@ def arguments(
             has_tensor_options=has_tensor_options,
             policy=policy,
         )
-        if is_usual and known is not None and isinstance(a, Argument):
+        if key:
             known[key] = made[0]
         bindings += made
     return tuple(bindings)
+
+
+def _known_key(a: Argument | TensorOptionsArguments | SelfArgument, kind: int, *, method: bool, symint: bool) -> int:
+    """What the parameter for `a` depends on: the argument, and the kind of function in four bits; 0 if it isn't one."""
+    if isinstance(a, Argument):
+        return id(a) * 16 + kind
+    return id(a.argument) * 16 + 2 + symint if isinstance(a, SelfArgument) and not method else 0
 
 
 # ----------------------------------------------------------------------------------- signatures
