@@ -83,21 +83,24 @@ class Bench:
         """One run of each kind by each tool; who goes first alternates."""
         order = TOOLS if number % 2 == 0 else tuple(reversed(TOOLS))
         samples = {}
+        copy = self._copy()
         for kind in KINDS:
-            source = self._with_one_more(number) if kind == "one added" else self.source
+            if kind == "one added":
+                with (copy / DEFINITIONS).open("a", encoding="utf-8") as file:
+                    file.write(ADDED.format(number=number))
             for tool in order:
                 install_dir = self.root / tool
                 if kind == "cold":
                     shutil.rmtree(install_dir, ignore_errors=True)
-                samples[kind, tool] = self.run(tool, install_dir, source)
+                samples[kind, tool] = self.run(tool, install_dir, copy)
         return samples
 
-    def _with_one_more(self, number: int) -> Path:
+    def _copy(self) -> Path:
+        """A copy of the definitions and templates, made a moment ago."""
         target = self.root / "definitions"
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(self.source, target)
-        with (target / DEFINITIONS).open("a", encoding="utf-8") as file:
-            file.write(ADDED.format(number=number))
+        time.sleep(0.1)
         return target
 
 
