@@ -166,6 +166,8 @@ def _roots(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     if given.listed is not None:
         named += load_words(given.listed, log)
     trained = words_of_flag(TRAINING_FLAG, given.training_operators)
+    if not named and not trained and not given.all_operators:
+        log.warning("nothing-selected", "no operator is named: the selection keeps none")
     selections = [
         select_operators(_existing(named, plain, log, known), plain, _extras(given, log)),
         select_operators(_existing(trained, plain, log, known), replace(plain, for_training=True)),
