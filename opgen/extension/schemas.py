@@ -15,7 +15,7 @@ from opgen.api.python import TENSOR
 from opgen.dest.cpp_text import string_literal
 from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
-from opgen.model import FunctionSchema, NativeFunction
+from opgen.model import BaseType, FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.values import dataclass
@@ -67,20 +67,23 @@ def _tags(function: NativeFunction) -> frozenset[str]:
     """The tags that the dispatcher is told of.
 
     By the tag `out` torch 2.13's code generator finds the out form that it calls in a functional one's stead.
-    It gives that form all tensors first, then what else is positional, so a form that is called otherwise is
-    better not found.
+    It gives that form all tensors first, then what else there is, with lists taken apart, and loses what is
+    said by name; so a form that can't be called like that is better not found.
     """
-    return function.tags if _is_called_by_position(function.func) else function.tags - {"out"}
+    return function.tags if _is_called_plainly(function.func) else function.tags - {"out"}
 
 
-def _is_called_by_position(func: FunctionSchema) -> bool:
-    """Whether tensors come first and nothing but out arguments must be named."""
+def _is_called_plainly(func: FunctionSchema) -> bool:
+    """Whether tensors come first, then plain values, and nothing but one out argument must be named."""
     arguments = func.arguments
-    if arguments.flat_kwarg_only:
-        return False
-    are_tensors = [argument.type == TENSOR for argument in arguments.flat_positional]
-    lists = [a for a in arguments.flat_positional if a.type != TENSOR and a.type.is_tensor_like()]
-    return not lists and are_tensors == sorted(are_tensors, reverse=True)
+    types = [argument.type for argument in arguments.flat_positional]
+    are_tensors = [type == TENSOR for type in types]
+    return (
+        len(arguments.out) <= 1
+        and not arguments.flat_kwarg_only
+        and all(isinstance(type, BaseType) for type in types)
+        and are_tensors == sorted(are_tensors, reverse=True)
+    )
 
 
 def _tag_group(name: str, tags: frozenset[str]) -> _TagGroup:
