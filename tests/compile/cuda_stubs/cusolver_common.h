@@ -1,0 +1,3 @@
+// As much as torch's headers name, for CUDA toolkits that lack this library; real ones are found first.
+#pragma once
+enum cusolverStatus_t : int {};
