@@ -10,6 +10,7 @@ files that are named; nothing is looked for elsewhere.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,17 +19,24 @@ from opgen import __version__
 from opgen.backend.backend_yaml import ExternalBackend, load_backend
 from opgen.backend.kernel_check import check_kernels
 from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.finish import finish
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import read_source
 from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
+from opgen.output.files import OutputFile
+from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
+from opgen.output.writer import Target
 from opgen.program import Program
+from opgen.run_record import RunRecord, canonical, code_files
 from opgen.values import dataclass
 
 NATIVE_FLAG: Final = "--native-yaml"
 TAGS_FLAG: Final = "--tags"
 TEMPLATES_FLAG: Final = "--templates"
 
+_MANNER: Final = ("quiet", "verbose", "dry_run")
+"""Flags that say how a run is done and talked about."""
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 
@@ -42,6 +50,8 @@ class BackendInputs:
     templates: TemplateSet
     checked: int | None
     """How many kernels were looked for in sources; None if no sources were named."""
+    read: tuple[Path, ...] = ()
+    """The files that were read, apart from templates."""
 
 
 def add_backend_flags(parser: argparse.ArgumentParser) -> None:
@@ -136,7 +146,9 @@ def load_backend_inputs(
     if backend is None or log.has_errors:
         _tell_of_definitions(given, log)
         return None
-    return BackendInputs(backend, program, TemplateSet(inputs.templates), checked)
+    read = (given.source_yaml, *given.impl_path, inputs.functions, inputs.tags)
+    files = tuple(path for path in read if isinstance(path, Path))
+    return BackendInputs(backend, program, TemplateSet(inputs.templates), checked, files)
 
 
 def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
@@ -168,3 +180,24 @@ def describe_check(inputs: BackendInputs, paths: Sequence[Path]) -> str:
         return ""
     kernels = "1 kernel is" if inputs.checked == 1 else f"{inputs.checked} kernels are"
     return f"{kernels} defined in {', '.join(str(path) for path in paths)}\n"
+
+
+def write_backend(
+    command: str,
+    files: Iterable[OutputFile],
+    given: argparse.Namespace,
+    inputs: BackendInputs,
+    others: Sequence[tuple[Path, str]] = (),
+) -> WriteReport:
+    """Writes the files of a run, and the `others` that tell a build of it.
+
+    Files of a former run with the same flags that this one doesn't have are removed.
+    """
+    options = {name: value for name, value in vars(given).items() if name not in _MANNER}
+    record = RunRecord((command,), canonical({"command": command, **options}), quiet=given.quiet, stamp=None)
+    with Target({"install": given.output_dir}, dry_run=given.dry_run) as target:
+        record.load(given.output_dir)
+        target.known = record.known
+        placed = target.put(files)
+        read = [*(os.fspath(path) for path in inputs.read), *inputs.templates.files, *code_files()]
+        return finish(target, record, placed, read, others=() if given.dry_run else others)

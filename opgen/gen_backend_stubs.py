@@ -18,11 +18,17 @@ from typing import Final, NoReturn
 
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
-from opgen.backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
+from opgen.backend_flags import (
+    BackendInputs,
+    add_backend_flags,
+    describe_check,
+    load_backend_inputs,
+    write_backend,
+)
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.entry import run_as_program
 from opgen.output.files import OutputFile
-from opgen.output.writer import WriteReport, write_files
+from opgen.output.report import WriteReport
 from opgen.shell import run_command
 
 __all__ = ["build_parser", "entry_point", "generate", "main", "run"]
@@ -104,10 +110,9 @@ def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     files = generate(inputs, _style(given))
     if not files:
         log.warning("backend-without-kernels", f"'{given.source_yaml}' lists no kernel, so there is nothing to write")
-    report = write_files(files, {"install": given.output_dir}, dry_run=given.dry_run)
-    if given.output_list is not None and not given.dry_run:
-        listed = "".join(f"{given.output_dir / file.path}\n" for file in files)
-        write_files([OutputFile(given.output_list.name, listed)], {"install": given.output_list.parent})
+    listed = "".join(f"{given.output_dir / file.path}\n" for file in files)
+    others = [(given.output_list, listed)] if given.output_list is not None else []
+    report = write_backend("gen_backend_stubs", files, given, inputs, others)
     if not given.quiet:
         sys.stdout.write(describe_check(inputs, given.impl_path))
     return report

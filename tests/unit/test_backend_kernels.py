@@ -11,9 +11,10 @@ from opgen.backend.kernel_check import find_definitions
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
 from opgen.diagnostics import Diagnostics, Source, UserError
-from opgen.gen_backend_stubs import build_parser, run
+from opgen.gen_backend_stubs import build_parser, main, run
 from opgen.inputs import packaged_templates
 from opgen.model import DispatchKey, OperatorName
+from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.template import TemplateSet
 from opgen.program import Program
 from tests.unit.tiny_programs import program_of
@@ -164,9 +165,10 @@ def test_run_writes_and_writes_nothing_twice(tmp_path: Path) -> None:
     run(source, out, dry_run=True)
     assert not out.exists()
     run(source, out)
-    before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.*") if path.name != MANIFEST}
     run(source, out)
-    assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in out.glob("*.*") if path.name != MANIFEST} == before
+    assert len(before) == 2
 
 
 @pytest.mark.parametrize(("flags", "is_dry"), [((), False), (("--dry-run",), True), (("--dry-run", "false"), False)])
@@ -183,3 +185,24 @@ def test_results_go_to_all_that_an_in_place_form_changes() -> None:
     text = files_of("supported: [scale]", definitions)["RegisterXLA.cpp"]
     assert "at::_copy_from(std::get<0>(wrapper_XLA__scale__tmp), self);" in text
     assert "at::_copy_from(std::get<1>(wrapper_XLA__scale__tmp), growth);" in text
+
+
+def test_files_of_a_former_run_are_removed(tmp_path: Path) -> None:
+    source, out, listing = tmp_path / "backend.yaml", tmp_path / "out", tmp_path / "files.txt"
+    flags = ["-s", str(source), "-o", str(out), "--output-list", str(listing), "--quiet"]
+    head = "backend: XLA\ncpp_namespace: my\nsupported: [abs]\n"
+    source.write_text(f"{head}autograd: [mul.Tensor]\n", encoding="utf-8")
+    assert main(flags) == 0
+    assert (out / "RegisterAutogradXLA.cpp").exists()
+    mine = out / "mine.cpp"
+    mine.write_text("", encoding="utf-8")
+    source.write_text(head, encoding="utf-8")
+    assert main([*flags, "--dry-run"]) == 0
+    assert (out / "RegisterAutogradXLA.cpp").exists()
+    assert main(flags) == 0
+    assert not (out / "RegisterAutogradXLA.cpp").exists()
+    assert mine.exists()
+    assert listing.read_text(encoding="utf-8").split() == [
+        str(out / "XLANativeFunctions.h"),
+        str(out / "RegisterXLA.cpp"),
+    ]
