@@ -45,13 +45,13 @@ def finish(
     announcement = None if target.is_dry_run else record.announcement(placed)
     if announcement is not None:
         target.replace("install", MANIFEST, announcement)
-    report = target.commit(placed, record.gone(chain(standing, (file.path for file in placed))))
+    paths = [os.fspath(path) for path, _ in others]
+    report = target.commit(placed, record.gone(chain(standing, paths, (file.path for file in placed))))
     report = replace(report, total=report.total + len(standing))
     for path, text in others:
         write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
     if target.is_dry_run:
         return report
-    paths = [os.fspath(path) for path, _ in others]
     text = record.manifest(read, placed, others=paths, total=report.total, said=said, kept=kept, standing=standing)
     target.replace("install", MANIFEST, text)
     if stamp is not None and not touch(os.fspath(stamp)):

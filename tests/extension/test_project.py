@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen import new
+from opgen import gen, new
 from opgen.cpp_extension import GenerationError, generate_sources
 from tests.extension.building import EXAMPLES, Built, build_once, require_tools, run
 
@@ -173,6 +173,25 @@ def test_mistakes_end_a_build(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     with pytest.raises(GenerationError):
         generate_sources(tmp_path / "ops", tmp_path / "generated")
     assert "did you mean 'Tensor'?" in capfd.readouterr().err
+
+
+def test_files_for_a_build_stay_when_sources_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lists of sources stand in the folder of what is generated, and are no leftovers of a former run."""
+    definitions = tmp_path / "ops" / "native" / "native_functions.yaml"
+    definitions.parent.mkdir(parents=True)
+    for text in (TINY, TINY.replace("Two times", "Twice")):
+        definitions.write_text(text)
+        flags = [
+            "-s",
+            str(tmp_path / "ops"),
+            "-d",
+            str(tmp_path / "out"),
+            "-o",
+            str(tmp_path / "out" / "sources.cmake"),
+        ]
+        assert gen.main(flags) == 0
+    assert ", 1 changed, 0." in capsys.readouterr().out.splitlines()[-1]
+    assert (tmp_path / "out" / "sources.json").is_file()
 
 
 def test_lists_of_sources(tmp_path: Path) -> None:

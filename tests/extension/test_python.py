@@ -165,6 +165,21 @@ def test_compilers_take_calls_into_their_graphs(package: Any) -> None:
     close(torch.func.vmap(package.ratio, in_dims=(0, None))(x, y), x / y)
 
 
+def test_code_generated_for_a_program_calls_operators_rightly(
+    package: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch's code generator prefers out forms, which it can't call with keywords, lists or several results."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", os.fspath(tmp_path))
+
+    def program(x: Any, y: Any) -> Any:
+        z = package.harmonic_mean(package.ratio(x, y, eps=1) + 1, 1, True)
+        return package.split_fraction(z * 7).part * 2, package.repeat_rows(z * 2, 2) + 1
+
+    torch._dynamo.reset()
+    x, y = values(3, 4), values(4)
+    close(torch.compile(program, fullgraph=True)(x, y), program(x, y))
+
+
 # ------------------------------------------------------------------------------- documentation
 
 
