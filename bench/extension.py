@@ -1,10 +1,10 @@
 """What calls of an extension's operators cost beside torch's own, in one run on this machine.
 
-    python -m bench.extension [--build DIR] [--rounds 15]
+    python -m bench.extension [--build DIR] [--rounds 1000]
 
 Builds `examples/rational` from nothing with optimisation, unless DIR has it already, and says how long that took.
-Then times calls on tensors of 4 elements with one thread.  In each round every call is timed once, one after the
-other; a figure is the best of all rounds, as what makes a call slower than that is the machine.
+Then times calls on tensors of 4 elements with one thread.  In each round every call is timed for a millisecond, one
+after the other; a figure is the best of all rounds, as what makes a call slower than that is the machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from timeit import Timer
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CALLS_A_ROUND = 20_000
+ROUND_S = 0.001
 
 Calls = Mapping[str, Timer]
 """What is timed, by what it is called."""
@@ -80,10 +80,11 @@ def _call(function: object, a: Any, b: Any, statement: str = "f(a, b)") -> Timer
 
 def best_times(measured: Calls, rounds: int) -> dict[str, float]:
     """Seconds a call, by the calls' names."""
-    best = dict.fromkeys(measured, float("inf"))
+    best = {name: timer.timeit(1000) / 1000 for name, timer in measured.items()}
+    counts = {name: max(1, int(ROUND_S / seconds)) for name, seconds in best.items()}
     for _ in range(rounds):
         for name, timer in measured.items():
-            best[name] = min(best[name], timer.timeit(CALLS_A_ROUND) / CALLS_A_ROUND)
+            best[name] = min(best[name], timer.timeit(counts[name]) / counts[name])
     return best
 
 
@@ -98,7 +99,7 @@ def report(measured: Mapping[str, float]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="bench.extension", description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--build", type=Path, metavar="DIR", help="where the example is built, or is to be")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=1000)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.build or Path(scratch) / "build"
