@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,8 @@ Calls = Mapping[str, Timer]
 """What is timed, by what it is called."""
 
 
-def build(folder: Path) -> float:
-    """Builds the example; returns how long it took."""
+def build(folder: Path) -> tuple[float, float]:
+    """Builds the example; returns how long it took, and how long all cores worked."""
     cmake_dir = REPOSITORY / "opgen" / "cmake"
     settings = {"opgen_DIR": cmake_dir, "Python_EXECUTABLE": sys.executable, "CMAKE_BUILD_TYPE": "Release"}
     flags = [f"-D{name}={value}" for name, value in settings.items()]
@@ -42,7 +43,8 @@ def build(folder: Path) -> float:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{done.stdout}\n{done.stderr}")
-    return time.monotonic() - started
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - started, used.ru_utime + used.ru_stime
 
 
 def tables(torch: Any, package: Any) -> tuple[Calls, ...]:
@@ -104,7 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.build or Path(scratch) / "build"
         if not (folder / "python").is_dir():
-            print(f"examples/rational was built from nothing in {build(folder):.0f} s\n")
+            wall, cpu = build(folder)
+            print(f"examples/rational was built from nothing in {wall:.0f} s, {cpu:.0f} s of processor time\n")
         sys.path.insert(0, os.fspath(folder / "python"))
         torch, package = importlib.import_module("torch"), importlib.import_module("rational")
         torch.set_num_threads(1)
