@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NoReturn
 
+from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
 from opgen.backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
@@ -150,7 +151,8 @@ def generate(
     inputs: BackendInputs, style: LazyStyle, generators: LazyGenerators, registrations: RegistrationStyle
 ) -> tuple[OutputFile, ...]:
     """Every file of a run, as values; mistakes in templates are one `UserError`."""
-    backend, program, templates = inputs.backend, in_lazy_order(inputs.program), inputs.templates
+    program, templates = in_lazy_order(inputs.program), inputs.templates
+    backend = replace(inputs.backend, class_name=default_class_name(inputs.backend))
     return (
         *emit_class_header(backend, program, templates),
         *emit_registrations(backend, program, templates, registrations),
@@ -171,6 +173,7 @@ def _write(
     if inputs is None:
         return None
     backend, program = inputs.backend, inputs.program
+    _warn_of_class_name(backend, given.source_yaml, log)
     check_lazy(backend, program, log, needs_tensor=style.create_from_first_tensor)
     if header is not None:
         check_shape_header(header, backend, program, log)
@@ -181,6 +184,18 @@ def _write(
     if not given.quiet:
         sys.stdout.write(describe_check(inputs, given.impl_path))
     return report
+
+
+def _warn_of_class_name(backend: ExternalBackend, source: Path, log: Diagnostics) -> None:
+    name = default_class_name(backend)
+    if backend.class_name != name:
+        message = f"'{source}' names the class '{backend.class_name}', but that of a lazy backend is '{name}'"
+        log.warning("lazy-class-name", message, label="remove 'class_name'")
+
+
+def default_class_name(backend: ExternalBackend) -> str:
+    """The class of the kernels: as torch's generator has it for lazy backends, whatever the YAML says."""
+    return f"{backend.key}NativeFunctions"
 
 
 def _shape_header(name: str | None, log: Diagnostics) -> Source | None:

@@ -149,7 +149,7 @@ class GenLazyNativeFuncDefinition:
     def return_aten_tensor(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Statements that make `result` of the node and return it."""
         if schema.func.kind() in (SchemaKind.inplace, SchemaKind.out):
-            return _return_written(func)
+            return self._return_written(func)
         values = [a for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
         create = self.create_lazy_tensor(values[0].name if values else None)
         if schema.returns_list:
@@ -164,7 +164,7 @@ class GenLazyNativeFuncDefinition:
         return (
             f"std::vector<{self.lazy_tensor_ptr}> lazy_tensors;\n"
             f"for (int i = 0; i < {count}; i++) {{\n"
-            f"  lazy_tensors.push_back({create}({VALUE_CLASS}(node, i), *common_device));\n"
+            f"  lazy_tensors.push_back({create}({self.value_class}(node, i), *common_device));\n"
             "}\n"
             f"auto result = {self.tuple_aten_from_ltc_tensors}<{count}>(lazy_tensors);\n"
             "return result;"
@@ -216,10 +216,18 @@ class GenLazyNativeFuncDefinition:
             "std::vector<at::Tensor> result;\n"
             "for (size_t i = 0; i < node->num_outputs(); i++) {\n"
             f"  result.push_back({self.create_aten_from_ltc_tensor}(\n"
-            f"      {create}({VALUE_CLASS}(node, i), *common_device)));\n"
+            f"      {create}({self.value_class}(node, i), *common_device)));\n"
             "}\n"
             "return result;"
         )
+
+    def _return_written(self, func: NativeFunction) -> str:
+        """Statements that put the results into the arguments that are written to, and return those."""
+        written = [name for name in func.func.aliased_return_names() if name is not None]
+        if len(written) == 1:
+            return f"lazy_{written[0]}->SetInPlaceIrValue(node);\nauto& result = {written[0]};\nreturn result;"
+        lines = [f"lazy_{name}->SetInPlaceIrValue({self.value_class}(node, {at}));" for at, name in enumerate(written)]
+        return "\n".join([*lines, f"return {{{', '.join(written)}}};"])
 
 
 def node_ctor_arg_rvalue_string(argument: LazyArgument) -> str:
@@ -288,15 +296,6 @@ def _shapes_of_result(schema: LazyIrSchema) -> list[str]:
 
 def _shape_of(tensor: str, make: str) -> str:
     return f"{make}({tensor}.scalar_type(), {tensor}.sizes().vec())"
-
-
-def _return_written(func: NativeFunction) -> str:
-    """Statements that put the results into the arguments that are written to, and return those."""
-    written = [name for name in func.func.aliased_return_names() if name is not None]
-    if len(written) == 1:
-        return f"lazy_{written[0]}->SetInPlaceIrValue(node);\nauto& result = {written[0]};\nreturn result;"
-    lines = [f"lazy_{name}->SetInPlaceIrValue({VALUE_CLASS}(node, {at}));" for at, name in enumerate(written)]
-    return "\n".join([*lines, f"return {{{', '.join(written)}}};"])
 
 
 def _indented(text: str, by: int) -> str:

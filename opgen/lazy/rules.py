@@ -42,9 +42,10 @@ def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, 
     """
     functions = {function.func.name: function for function in program.functions}
     named: dict[str, Span | None] = {}
+    kernels = frozenset(backend.full_codegen)
     for name in (*backend.full_codegen, *backend.ir_gen):
         function, span = functions[name], backend.places.get(name)
-        is_kernel = name in backend.index.index and name in backend.full_codegen
+        is_kernel = name in kernels
         reason = _why_no_node(function.func) or (_why_no_kernel(function, needs_tensor) if is_kernel else None)
         if reason is None:
             _check_name(LazyIrSchema.derive(function.func, symint=False), str(name), span, named, log)

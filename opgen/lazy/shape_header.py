@@ -40,10 +40,10 @@ class _Declaration:
 def check_shape_header(header: Source, backend: ExternalBackend, program: Program, log: Diagnostics) -> int:
     """Logs each function for shapes that the header lacks; returns how many were looked for."""
     declared = list(_declarations(header))
-    looked_for = 0
+    wanted_for, looked_for = frozenset(backend.full_codegen), 0
     for function in program.functions:
         name = function.func.name
-        signature = shape_signature(function, backend.index) if name in backend.full_codegen else None
+        signature = shape_signature(function, backend.index) if name in wanted_for else None
         if signature is None:
             continue
         looked_for += 1
@@ -69,7 +69,8 @@ def _declarations(header: Source) -> Iterator[_Declaration]:
 def _parameters(tokens: Sequence[Token], opened: int) -> Iterator[list[Token]]:
     """The tokens of each parameter; commas in brackets part none."""
     depth, parameter = 0, list[Token]()
-    for token in tokens[opened + 1 :]:
+    for at in range(opened + 1, len(tokens)):
+        token = tokens[at]
         if depth == 0 and token.text in (",", ")"):
             if parameter:
                 yield parameter
