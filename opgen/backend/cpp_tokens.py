@@ -20,8 +20,8 @@ from opgen.values import dataclass
 
 MAX_DEPTH: Final = 32
 """Deepest nesting of macros that is expanded; a macro that uses itself ends here."""
-MAX_TOKENS: Final = 500_000
-"""Most tokens that are made of one text: macros may multiply."""
+MAX_EXPANDED: Final = 500_000
+"""Most tokens of a text that macros may bring: they may multiply."""
 
 _SCANNER: Final = re.compile(
     r"""
@@ -80,6 +80,7 @@ class _Preprocessor:
     def __init__(self) -> None:
         self._macros: dict[str, _Macro] = {}
         self._out: list[Token] = []
+        self._may_bring = MAX_EXPANDED
 
     def read(self, text: str) -> list[Token]:
         pending: list[Token] = []
@@ -118,10 +119,11 @@ class _Preprocessor:
     def _expand(self, tokens: Sequence[Token], macros: Mapping[str, _Macro], depth: int) -> None:
         """Adds the tokens to the output, each macro among them replaced by its body."""
         at = 0
-        while at < len(tokens) and len(self._out) < MAX_TOKENS:
+        while at < len(tokens) and (not depth or self._may_bring > 0):
             token = tokens[at]
             macro = macros.get(token.text) if token.is_name and depth < MAX_DEPTH else None
             at += 1
+            self._may_bring -= depth > 0
             if macro is None:
                 self._out.append(token)
                 continue
