@@ -29,7 +29,15 @@ from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import Field, Values, boolean, check_present, list_of, one_of, read_fields, scalar, text
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
-from opgen.model import BackendIndex, BackendMetadata, DispatchKey, FunctionSchema, OperatorName, SchemaError
+from opgen.model import (
+    BackendIndex,
+    BackendMetadata,
+    DeviceCheckType,
+    DispatchKey,
+    FunctionSchema,
+    OperatorName,
+    SchemaError,
+)
 from opgen.program import Program
 from opgen.values import dataclass
 
@@ -153,6 +161,9 @@ NODE_PROPERTIES: Final = (
 """What can be said of a node; of each set, one."""
 _PROPERTY_SETS: Final = MappingProxyType({word: words for words in NODE_PROPERTIES for word in words})
 
+_COPY: Final = "_copy_from"
+"""The operator by which torch copies between a device and the CPU."""
+
 FUNC = Field("func", scalar)
 OPKIND: Field[str | None] = Field("opkind", text, default=None)
 PROPERTIES: Field[tuple[Scalar, ...]] = Field("properties", _operators, default=(), may_be_empty=True)
@@ -173,6 +184,7 @@ def load_backend(where: Source | Path, program: Program, log: Diagnostics) -> Ex
     check_present(values.node, required, "a backend", log)
     non_native = tuple(_read_non_native(values[NON_NATIVE], log))
     listed = check_lists(_listings(values), values[BACKEND], program, log)
+    _warn_of_copies(values, listed, log)
     key, namespace = values[BACKEND], values[CPP_NAMESPACE]
     autograd_key = _autograd_key(key, values, log)
     if key is None or namespace is None or log.error_count > before:
@@ -219,6 +231,16 @@ def _autograd_key(key: DispatchKey | None, values: Values, log: Diagnostics) -> 
         message = f"kernels for autograd have no key to go to: there is no '{name}'"
         log.error("no-autograd-key", message, values.span(AUTOGRAD))
     return found
+
+
+def _warn_of_copies(values: Values, listed: Listed, log: Diagnostics) -> None:
+    """Warns of a kernel that is to copy between devices, if its wrapper would refuse to."""
+    for name in listed.supported:
+        checks = listed.functions[name].device_check is not DeviceCheckType.NoCheck
+        if values[DEVICE_GUARD] and checks and str(name) == _COPY:
+            message = f"with 'device_guard', '{name}' refuses tensors on different devices, so nothing can be moved"
+            label = "register it by hand, or do without 'device_guard'"
+            log.warning("copy-refuses-devices", message, listed.places[name], label)
 
 
 def _index(
