@@ -100,13 +100,13 @@ def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, 
         log.extend(problem for share in shares for problem in share.problems)
         if log.has_errors:
             return None
+        # Whether there is such a folder decides where templates come from.
+        paths = [path for path in (*plan.read, given.autograd / "templates") if path is not None]
         templates = sorted({name for share in shares for name in share.templates})
-        read = [*(os.fspath(path) for path in plan.read if path is not None), *templates, *code_files()]
+        read = [*map(os.fspath, paths), *templates, *code_files()]
         others = [] if target.is_dry_run else _others(read, given)
-        placed, said = (
-            [f for share in shares for f in share.placed],
-            "" if given.quiet else log.render(with_remarks=given.verbose),
-        )
+        placed = [file for share in shares for file in share.placed]
+        said = "" if given.quiet else log.render(with_remarks=given.verbose)
         return finish(target, record, placed, read, others=others, said=said, stamp=given.stamp)
 
 

@@ -106,6 +106,15 @@ def test_what_one_piece_reads_is_noticed(
     assert tree("out") == written
 
 
+def test_templates_of_ones_own_are_noticed(does_work: Callable[..., bool], here: Path) -> None:
+    own = here / "ops" / "autograd" / "templates"
+    shutil.move(own, here / "kept")
+    assert does_work("gen_autograd")
+    assert not does_work("gen_autograd")
+    shutil.move(here / "kept", own)
+    assert does_work("gen_autograd")
+
+
 def test_one_command_does_what_two_do(here: Path) -> None:
     """And by one process what several do; none removes what others wrote."""
     assert run("gen_autograd", "two") == 0
