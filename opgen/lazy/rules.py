@@ -1,8 +1,8 @@
 """What operators must keep if a lazy backend's nodes and kernels are to be made of them.
 
-    backend.yaml:4:16: error: no kernel can be made for 'is_nonzero': it returns 'bool' [lazy-kernel]
+    backend.yaml:4:16: error: no kernel can be made for 'is_nonzero': it returns 'bool', which must be known at once [lazy-operator]
         4 | full_codegen: [is_nonzero]
-          |                ^^^^^^^^^^ what isn't a tensor must be known at once: write it by hand, under 'supported'
+          |                ^^^^^^^^^^ write its kernel by hand, and list it under 'supported'
 
 A graph has tensors in it and what is known when it is made.  A call adds to it, so what is returned must be
 something that can be computed later.
@@ -52,7 +52,7 @@ def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, 
             continue
         what = "kernel" if is_kernel else "node"
         note = Note(f"it is {function.func}", function.loc)
-        log.error(f"lazy-{what}", f"no {what} can be made for '{name}': it {reason.what}", span, reason.mend, [note])
+        log.error("lazy-operator", f"no {what} can be made for '{name}': it {reason.what}", span, reason.mend, [note])
     _check_non_native(backend, named, log)
 
 
@@ -62,7 +62,7 @@ def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], l
     for node in backend.non_native:
         reason = _why_no_node(node.func)
         if reason is not None:
-            log.error("lazy-node", f"no node can be made for '{node.func.name}': it {reason.what}", node.loc)
+            log.error("lazy-operator", f"no node can be made for '{node.func.name}': it {reason.what}", node.loc)
             continue
         schema = non_native_schema(node, NON_NATIVE_PROPERTIES, "torch::lazy::Value")
         _check_name(schema, str(node.func.name), node.loc, named, log)

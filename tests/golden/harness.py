@@ -54,6 +54,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.select": (),
         "opgen.check_aoti_c_shim": ("aoti", "--source-path", "ops"),
         "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
+        "opgen.gen_lazy_tensor": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
     }
 )
 """The commands that cases can run, with the arguments that each gets."""

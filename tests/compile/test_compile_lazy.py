@@ -1,0 +1,77 @@
+"""What is generated for lazy backends is C++: nodes and kernels go through the compiler's front end.
+
+`everything.yaml` is made in torch's own namespace, `beyond.yaml`, which is what torch's generator can't do, in
+another. The functions that their authors write by hand are declared here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from opgen.backend.backend_yaml import load_backend
+from opgen.diagnostics import Diagnostics
+from opgen.frontend.native_functions import load_program
+from opgen.gen_lazy_tensor import main
+from opgen.lazy.shapes import GenLazyShapeInferenceDefinition
+
+BACKENDS: Final = Path(__file__).resolve().parents[1] / "conformance" / "data" / "lazy"
+NON_NATIVE: Final = """
+TORCH_API std::vector<Shape> compute_shape_nothing();
+TORCH_API std::vector<Shape> compute_shape_many(const Value&, const std::optional<Value>&, const Value&, const Value&,
+    const std::vector<int64_t>&, const std::vector<at::Scalar>&, std::string_view);
+TORCH_API std::vector<Shape> compute_shape_number(const at::Scalar&, const std::optional<at::Scalar>&);
+"""
+
+
+def _shapes_header(backend_yaml: Path, torch_source: Path) -> str:
+    log = Diagnostics()
+    native = torch_source / "native"
+    program = load_program(native / "native_functions.yaml", native / "tags.yaml", log)
+    assert program is not None
+    backend = load_backend(backend_yaml, program, log)
+    assert backend is not None, log.render()
+    generator, wanted = GenLazyShapeInferenceDefinition(backend.index, ""), frozenset(backend.full_codegen)
+    lines = [line for f in program.functions if f.func.name in wanted for line in generator(f)]
+    head = "#pragma once\n#include <torch/csrc/lazy/core/shape_inference.h>\nnamespace torch::lazy {\n"
+    return f"{head}{chr(10).join(lines)}{NON_NATIVE}}}\n"
+
+
+def _source(key: str) -> str:
+    headers = ("out/LazyIr.h", "torch/csrc/lazy/core/tensor.h", "torch/csrc/lazy/core/tensor_util.h", "shapes.h")
+    files = (*headers, "out/LazyNonNativeIr.h", f"out/{key}NativeFunctions.cpp")
+    return "".join(f"#include <{file}>\n" for file in files)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "node_base"),
+    [("everything", "Lazy", "TsNode"), ("beyond", "PrivateUse1", "torch::lazy::TsNode")],
+)
+def test_nodes_and_kernels_compile(
+    name: str, key: str, node_base: str, torch_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+    torch = find_spec("torch")
+    assert compiler is not None and torch is not None
+    assert torch.submodule_search_locations
+    backend = BACKENDS / f"{name}.yaml"
+    monkeypatch.chdir(tmp_path)
+    Path("shapes.h").write_text(_shapes_header(backend, torch_source), encoding="utf-8")
+    # Operators are torch's, templates are our own.
+    flags = ["-s", str(backend), "-o", "out", "--native-yaml", str(torch_source / "native" / "native_functions.yaml")]
+    flags += ["--tags", str(torch_source / "native" / "tags.yaml"), "--quiet", "--shape-inference-hdr", "shapes.h"]
+    flags += ["--gen-ts-lowerings", "--node-base", node_base]
+    assert main([*flags, "--node-base-hdr", "torch/csrc/lazy/ts_backend/ts_node.h"]) == 0
+    Path("all.cpp").write_text(_source(key), encoding="utf-8")
+    include = Path(torch.submodule_search_locations[0]) / "include"
+    folders = (tmp_path, include, include / "torch" / "csrc" / "api" / "include")
+    command = [compiler, "-std=c++20", "-w", "-fsyntax-only", *(f"-I{folder}" for folder in folders), "all.cpp"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(done.stderr[:4000], pytrace=False)
