@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
+from opgen.api.lazy import PROPERTY_SETS
 from opgen.backend.listed_operators import Listed, Listings, check_lists
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span, UserError, expected
 from opgen.dispatch_keys import is_generic_dispatch_key
@@ -151,15 +152,7 @@ TABLE: Final = (
 )
 """Every key that a backend YAML may have."""
 
-NODE_PROPERTIES: Final = (
-    ("ShapePrecompute", "ShapeCompute", "ShapeCache"),
-    ("Lower", "LowerDeclOnly"),
-    ("CanBeReused", "CanBeReusedDeclOnly"),
-    ("CreateFn", "CreateFnDeclOnly"),
-    ("TreatScalarsAsConstants",),
-)
-"""What can be said of a node; of each set, one."""
-_PROPERTY_SETS: Final = MappingProxyType({word: words for words in NODE_PROPERTIES for word in words})
+_PROPERTY_SETS: Final = MappingProxyType({word: words for words in PROPERTY_SETS for word in words})
 
 _COPY: Final = "_copy_from"
 """The operator by which torch copies between a device and the CPU."""

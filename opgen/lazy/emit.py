@@ -137,7 +137,9 @@ def emit_non_native_ir(
 def emit_kernels(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
-    """Yields the kernels that are generated, whole."""
+    """Yields the kernels that are generated; without any kernel there is no class whose members they are."""
+    if not backend.indices:
+        return
     generator = _kernel_generator(backend, style, generators)
     kernels = [text for function in _named(program, backend.full_codegen) for text in generator(function)]
     fallback = (_FALLBACK_INCLUDE,) if style.gen_forced_fallback_code else ()

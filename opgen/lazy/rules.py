@@ -1,8 +1,8 @@
 """What operators must keep if a lazy backend's nodes and kernels are to be made of them.
 
-    backend.yaml:4:16: error: no kernel can be made for 'is_nonzero': it returns 'bool', which must be known at once [lazy-operator]
-        4 | full_codegen: [is_nonzero]
-          |                ^^^^^^^^^^ write its kernel by hand, and list it under 'supported'
+    backend.yaml:4:16: error: no kernel can be made for 'put': it returns nothing, […] [lazy-operator]
+        4 | full_codegen: [put]
+          |                ^^^ write its kernel by hand, and list it under 'supported'
 
 A graph has tensors in it and what is known when it is made.  A call adds to it, so what is returned must be
 something that can be computed later.

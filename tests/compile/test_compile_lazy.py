@@ -58,7 +58,8 @@ def test_nodes_and_kernels_compile(
 ) -> None:
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     torch = find_spec("torch")
-    assert compiler is not None and torch is not None
+    assert compiler is not None
+    assert torch is not None
     assert torch.submodule_search_locations
     backend = BACKENDS / f"{name}.yaml"
     monkeypatch.chdir(tmp_path)

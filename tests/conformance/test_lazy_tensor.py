@@ -205,7 +205,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory, torch_source: Path, program
     (root / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
     script = Path(__file__).with_name("lazy_oracle.py")
     done = run_command([sys.executable, str(script), str(root / "cases.json"), str(torch_source)], root)
-    assert done.code == 0, done.stderr
+    assert done.code == 0, done.err
     return root
 
 
