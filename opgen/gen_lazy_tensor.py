@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,11 +80,7 @@ def run_gen_lazy_tensor(
     lazy_tensor_ptr: str = _DEFAULTS.lazy_tensor_ptr,
     get_device_fn: str = _DEFAULTS.get_device_fn,
 ) -> None:
-    """Writes the files of a lazy backend; raises UserError with every mistake found.
-
-    `aten_path` is the folder of `native/` and `templates/`; None for the definitions that come with opgen.
-    `LazyStyle` says what the others are.
-    """
+    """Writes what comes of `source_yaml` and the `native/` in `aten_path`; raises UserError with every mistake."""
     style = LazyStyle(
         output_dir=os.fspath(output_dir),
         backend_name=backend_name,
@@ -108,11 +104,22 @@ def run_gen_lazy_tensor(
         lazy_tensor_ptr=lazy_tensor_ptr,
         get_device_fn=get_device_fn,
     )
-    flags = ["-s", os.fspath(source_yaml), "-o", os.fspath(output_dir), "--dry-run", str(dry_run).lower(), "--quiet"]
-    flags += [] if impl_path is None else ["--impl-path", os.fspath(impl_path)]
-    flags += [] if aten_path is None else ["--source-path", os.fspath(aten_path)]
     generators = LazyGenerators(lazy_ir_generator, native_func_definition_generator)
     registrations = RegistrationStyle(style.output_dir, build_in_tree, per_operator_headers, False, backend_name)
+    flags = ["-s", os.fspath(source_yaml), "-o", style.output_dir, "--dry-run", str(dry_run).lower(), "--quiet"]
+    paths = {"--impl-path": impl_path, "--source-path": aten_path}
+    _write_or_raise(flags, paths, style, generators, registrations)
+
+
+def _write_or_raise(
+    flags: list[str],
+    paths: Mapping[str, str | os.PathLike[str] | None],
+    style: LazyStyle,
+    generators: LazyGenerators,
+    registrations: RegistrationStyle,
+) -> None:
+    for flag, path in paths.items():
+        flags += [] if path is None else [flag, os.fspath(path)]
     log = Diagnostics()
     if _write(build_parser().parse_args(flags), style, generators, registrations, log) is None:
         raise UserError(*log.found)
