@@ -27,7 +27,7 @@ from opgen.api.autograd import (
     uses_retain_variables,
     uses_single_grad,
 )
-from opgen.api.types import TENSOR_LIST, Binding
+from opgen.api.types import OPTIONAL_TENSOR_LIST, TENSOR_LIST, Binding
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
 from opgen.dest.saved_attributes import Member, saved_members
@@ -54,24 +54,34 @@ class Node:
     """The arguments whose gradients it computes."""
     sizes: tuple[str, ...]
     """The members that tell how many tensors each of these has that is a list."""
+    lists: frozenset[str]
+    """The names of these arguments."""
     retains: bool
     """Whether a formula asks if the graph is kept."""
 
     @staticmethod
-    def of(info: DifferentiabilityInfo, op: str) -> Node:
+    def of(info: DifferentiabilityInfo, op: str, home: AutogradHome = TORCH) -> Node:
         """The class for an entry."""
-        sizes = tuple(f"{a.name}_size_" for a in info.args_with_derivatives if is_tensor_list(a))
-        return Node(info, op, saved_members(info), info.args_with_derivatives, sizes, uses_retain_variables(info))
+        members = saved_members(info, keeps_more=home.keeps_more)
+        lists = [a.name for a in info.args_with_derivatives if is_tensor_list(a) or (home.keeps_more and _has_gaps(a))]
+        sizes = tuple(f"{name}_size_" for name in lists)
+        retains = uses_retain_variables(info)
+        return Node(info, op, members, info.args_with_derivatives, sizes, frozenset(lists), retains)
 
 
-def nodes_of(infos: Iterable[DifferentiabilityInfo]) -> list[Node]:
+def nodes_of(infos: Iterable[DifferentiabilityInfo], home: AutogradHome = TORCH) -> list[Node]:
     """The classes for entries that have gradients."""
-    return [Node.of(info, info.op) for info in infos if info.op is not None]
+    return [Node.of(info, info.op, home) for info in infos if info.op is not None]
 
 
 def is_tensor_list(binding: Binding) -> bool:
     """Whether a parameter is a list of tensors."""
     return binding.nctype.type == TENSOR_LIST or binding.type in _LISTS
+
+
+def _has_gaps(binding: Binding) -> bool:
+    """Whether a parameter is a list of tensors of which some may be missing; torch's own have no gradients."""
+    return binding.nctype.type == OPTIONAL_TENSOR_LIST
 
 
 def emit_autograd_function_headers(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -210,7 +220,7 @@ variable_list {node.op}::apply_with_saved(const variable_list& grads, SwapSavedV
 #ifdef C10_MOBILE
   TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
 #else
-{_lines([f"saved.before({member.member});" for member in node.members], 2)}\
+{_lines([f"saved.before({member.member});" for member in node.members if member.is_swapped], 2)}\
 
 {_render_binding(node, values)}\
 
@@ -223,7 +233,7 @@ variable_list {node.op}::apply_with_saved(const variable_list& grads, SwapSavedV
 
   output_result = compiled_autograd_apply_functional(packed_args, next_edges(), saved, grads, name());
 
-{_lines([f"saved.after({member.member});" for member in node.members], 2)}\
+{_lines([f"saved.after({member.member});" for member in node.members if member.is_swapped], 2)}\
   return output_result;
 #endif
 }}
@@ -253,7 +263,7 @@ class _Values:
 
 def _render_ranges(node: Node) -> str:
     """Where in the list of gradients that is returned those of each argument stand."""
-    sizes = [f"{a.name}_size_" if is_tensor_list(a) else "1" for a in node.arguments]
+    sizes = [f"{a.name}_size_" if a.name in node.lists else "1" for a in node.arguments]
     ranges = [f"auto {a.name}_ix = gen.range({size});" for a, size in zip(node.arguments, sizes)]
     return _lines(["IndexRangeGenerator gen;", *ranges], 2)
 
@@ -288,7 +298,7 @@ def _render_gradients(node: Node) -> str:
     """The formulas, in order, after the names that they use."""
     info = node.info
     places = {argument.name: at for at, argument in enumerate(node.arguments)}
-    lists = frozenset(argument.name for argument in node.arguments if is_tensor_list(argument))
+    lists = node.lists
     head = ["const auto& grad = grads[0];"] if uses_single_grad(info) else []
     named = sorted(info.used_named_gradients)
     head += [f"const auto& {name} = grads[{info.available_named_gradients.index(name)}];" for name in named]

@@ -35,6 +35,8 @@ class AutogradHome:
     """Whether a debug build looks at the storages of what operators are given and return."""
     has_decompositions: bool
     """Whether torch may know what an operator is made of, where there is no formula for its tangents."""
+    keeps_more: bool
+    """Whether nodes keep values of types, too, that no formula of torch's own uses."""
     lacks_tangents: str
     """Why tangents are refused where there is no formula for them."""
 
@@ -55,6 +57,7 @@ TORCH: Final = AutogradHome(
     kernel_prefix="",
     checks_results=True,
     has_decompositions=True,
+    keeps_more=False,
     lacks_tangents=(
         "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
         "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
@@ -74,6 +77,7 @@ def extension_home(namespace: str) -> AutogradHome:
         kernel_prefix="record_",
         checks_results=False,
         has_decompositions=False,
+        keeps_more=True,
         lacks_tangents="because it has not been implemented yet.",
     )
 

@@ -9,6 +9,7 @@ dim (at::IntArrayRef)                   std::vector<int64_t> dim;
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -28,8 +29,14 @@ from opgen.api.types import (
     CType,
     ListCType,
     OptionalCType,
+    SymBoolT,
     VectorCType,
+    deviceT,
     doubleT,
+    generatorT,
+    qschemeT,
+    storageT,
+    streamT,
     stringT,
 )
 from opgen.values import dataclass
@@ -49,9 +56,15 @@ _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
 )
 """What values that don't own what they show are kept as."""
 
+_STRING: Final = BaseCType(stringT)
+
 _TENSORS: Final = (TENSOR, OPTIONAL_TENSOR)
 _TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR))
 _OPTIONAL_TENSOR_LIST: Final = ListCType(OPTIONAL_TENSOR)
+_NEVER_KEPT: Final = tuple(map(BaseCType, (qschemeT, storageT, streamT, SymBoolT)))
+"""What the compiler of graphs can't take, nor be told to take."""
+_REPLACED: Final = ("Sym", "TypeAndSize", "TensorGeometry")
+"""What types are called that hold symbols, in whose place the compiler of graphs puts its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,8 @@ class Member:
     """A statement that makes the value of the member; empty if they are the same."""
     is_output: bool
     """Whether it is kept of a result, rather than of an argument."""
+    is_swapped: bool = True
+    """Whether the compiler of graphs is asked to put its own tensors and symbols in."""
 
     @property
     def is_variable(self) -> bool:
@@ -90,11 +105,47 @@ def _boolean(value: bool) -> str:
     return "true" if value else "false"
 
 
-def saved_members(info: DifferentiabilityInfo) -> tuple[Member, ...]:
-    """The members of an entry's node: what is kept of arguments, then of results, each by name."""
+def saved_members(info: DifferentiabilityInfo, *, keeps_more: bool = False) -> tuple[Member, ...]:
+    """The members of an entry's node: what is kept of arguments, then of results, each by name.
+
+    With `keeps_more`, values of types, too, that torch's own nodes don't keep.
+    """
     inputs = sorted(info.all_saved_inputs, key=lambda saved: saved.name)
     outputs = sorted(info.all_saved_outputs, key=lambda saved: saved.name)
-    return (*(_member(saved, False) for saved in inputs), *(_member(saved, True) for saved in outputs))
+    members = (*(_member(saved, False) for saved in inputs), *(_member(saved, True) for saved in outputs))
+    return tuple(map(_owning, members)) if keeps_more else members
+
+
+def _owning(member: Member) -> Member:
+    """The member such that it owns its value, and is handled by nothing that torch has for its own types only."""
+    name, ctype = member.name, member.ctype
+    if member.is_variable or ctype in _OWNING:
+        return member
+    type = _owning_type(ctype) or member.type
+    # A device can't be made of nothing.
+    declaration = f"{type} {name}{{at::kCPU}};" if ctype == BaseCType(deviceT) else f"{type} {name};"
+    declarations = member.declarations if ctype == LONG else (declaration,)
+    return replace(member, type=type, declarations=declarations, is_swapped=any(word in type for word in _REPLACED))
+
+
+def _owning_type(ctype: CType) -> str | None:
+    """The type that owns what a list shows; None for what isn't one."""
+    if isinstance(ctype, ArrayRefCType):
+        return f"std::vector<{'std::string' if ctype.elem == _STRING else ctype.elem}>"
+    if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, ArrayRefCType):
+        return f"c10::OptionalArray<{ctype.elem.elem}>"
+    return None
+
+
+def is_kept(ctype: CType) -> bool:
+    """Whether nodes of a library outside of torch can keep a value of the type of an argument."""
+    is_optional = isinstance(ctype, OptionalCType)
+    value = ctype.elem if isinstance(ctype, OptionalCType) else ctype
+    if not isinstance(value, ArrayRefCType):
+        return value not in _NEVER_KEPT and not (is_optional and value == TENSOR_LIST)
+    # Of lists, torch knows what is in them by their types alone.
+    is_lost = isinstance(value.elem, OptionalCType) or value.elem == BaseCType(generatorT)
+    return not is_lost and value.elem not in _NEVER_KEPT and not (is_optional and value.elem == _STRING)
 
 
 def _member(saved: SavedAttribute, is_output: bool) -> Member:

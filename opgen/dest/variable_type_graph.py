@@ -30,6 +30,7 @@ from opgen.api.types import (
     SYM_INT_ARRAY_REF,
     TENSOR,
     TENSOR_LIST,
+    ArrayRefCType,
     BaseCType,
     CType,
     ListCType,
@@ -175,11 +176,14 @@ def _render_one(graph: Graph, saved: SavedAttribute, is_output: bool) -> str:
     if ctype in _TENSOR_LISTS:
         kept = f"make_saved_variable_list({expr}, {'true' if is_output else 'false'})"
         return f"grad_fn->{name}_ = {kept};\n"
-    return f"grad_fn->{name} = {_owned(ctype, expr)};\n"
+    return f"grad_fn->{name} = {_owned(ctype, expr, graph.home)};\n"
 
 
-def _owned(ctype: CType, expr: str) -> str:
+def _owned(ctype: CType, expr: str, home: AutogradHome) -> str:
     """The value such that it owns what it shows."""
+    if home.keeps_more and isinstance(ctype, ArrayRefCType):
+        is_of_strings = ctype.elem == _STRING
+        return f"std::vector<std::string>({expr}.begin(), {expr}.end())" if is_of_strings else f"{expr}.vec()"
     if ctype in _BORROWED:
         return f"{expr}.vec()"
     if ctype == _STRING:

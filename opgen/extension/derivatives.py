@@ -34,6 +34,18 @@ from opgen.values import dataclass
 OPERATORS_PER_FILE: Final = 32
 """How many operators a compiler gets at once: its headers take as long as a dozen of them."""
 
+HELPERS: Final = frozenset(
+    {
+        *("any_variable_defined", "check_inplace", "check_no_requires_grad", "collect_next_edges"),
+        *("compiled_autograd_apply_functional", "compute_requires_grad", "copy_range", "flatten_tensor_args"),
+        *("isFwGradDefined", "isFwGradDefinedTensorList", "make_saved_variable_list", "not_implemented"),
+        *("not_implemented_list", "rebase_history", "set_history", "throw_error_for_complex_autograd"),
+        *("throw_error_out_requires_grad", "toNonOptFwGrad", "toNonOptPrimal", "toNonOptTensor", "unpack"),
+        *("unpack_list", "unpack_opt_list", "update_wrapped_number", "wrap_opt_if"),
+    }
+)
+"""Functions that the file has names for; formulas may mean operators that are called the same."""
+
 
 def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterDerivatives.cpp`, or several of it, if any operator has derivatives."""
@@ -88,7 +100,7 @@ def _file(
     """The nodes and kernels of some operators."""
     home = extension_home(extension.namespace)
     infos = _infos(chosen)
-    nodes = nodes_of(infos)
+    nodes = nodes_of(infos, home)
     pieces = list(kernel_pieces(replace(autograd, functions=tuple(chosen)), home))
     return render_file(
         extension,
@@ -100,6 +112,7 @@ def _file(
             *operator_headers(extension, "_ops", {one.func.root_name for one in chosen}),
             *operator_headers(extension, "", _called(extension, infos)),
         ],
+        namesakes=_namesakes(extension, infos),
         declarations=[render_declaration(node, home) for node in nodes],
         definitions=[render_definition(node) for node in nodes],
         kernels=[piece.definition for piece in pieces],
@@ -123,11 +136,23 @@ def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:
 
 def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
     """The operators of the extension that formulas may call, by the name that their forms have in common."""
-    formulas = [one.formula for info in infos for one in info.derivatives]
-    formulas += [one.formula for info in infos for one in info.forward_derivatives]
-    words = {word for formula in formulas for word in identifiers(formula)}
+    words = _words(infos)
     return [
         name
         for name in by_root_name(extension.program.functions)
         if name in words or any(word.startswith(f"{name}_") for word in words)
     ]
+
+
+def _namesakes(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
+    """The functions of operators that formulas call, and that something of the file is called the same as."""
+    functions = extension.program.functions
+    names = {s.name() for f in functions for s in extension.program.signatures(f).cpp_backend.signatures()}
+    return sorted(names & HELPERS & _words(infos))
+
+
+def _words(infos: Sequence[DifferentiabilityInfo]) -> frozenset[str]:
+    """The words of all formulas."""
+    formulas = [one.formula for info in infos for one in info.derivatives]
+    formulas += [one.formula for info in infos for one in info.forward_derivatives]
+    return frozenset(word for formula in formulas for word in identifiers(formula))

@@ -17,6 +17,7 @@ from typing import Final
 from opgen.api.autograd import Infos
 from opgen.api.cpp import CppSignature
 from opgen.autograd_program import AutogradProgram
+from opgen.dest.saved_attributes import is_kept
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
@@ -178,6 +179,7 @@ def check_derivatives(autograd: AutogradProgram) -> Iterator[Diagnostic]:
         if matched.info is not None and "generated" not in matched.func.tags:
             yield from _check_no_other_kernel(autograd.program, matched.func, matched.info)
             yield from _check_not_written(matched.func, matched.info)
+            yield from _check_kept(matched.func, matched.info)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -200,10 +202,27 @@ def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagn
             yield Diagnostic("written-derivative", message, function.loc, label)
 
 
+def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
+    """What formulas use is kept in nodes, which the compiler of graphs has to understand."""
+    differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
+    names = {one.name for info in infos.values() for one in info.all_saved_inputs if not is_kept(one.nctype.type)}
+    for argument in function.func.arguments.flat_all:
+        if argument.name in names:
+            message = f"formulas of '{function.func.name}' use '{argument.name}', and a '{argument.type}' can't be kept"
+            label = f"do without '{argument.name}', or have the operator return what the formulas need of it"
+            yield Diagnostic("derivative-type", message, function.loc, label)
+        elif argument.name in differentiated and str(argument.type) == "Tensor[]?":
+            message = f"'{function.func.name}' can't have a gradient for '{argument.name}', a 'Tensor[]?'"
+            label = "make it a 'Tensor[]', which may be empty, or a 'Tensor?[]'"
+            yield Diagnostic("derivative-type", message, function.loc, label)
+
+
 # ------------------------------------------------------------------------------------------ types
 
 _UNBOUND: Final = frozenset({BaseTy.DeviceIndex, BaseTy.DimVector, BaseTy.GraphModule})
 """Types that torch's own operators have, but that the dispatcher can't hand on for others."""
+_UNBOUND_LISTS: Final = ("Scalar?[]", "SymInt?[]")
+"""Lists of what C++ passes by reference, or by another type where there are no symbols."""
 
 
 def _check_types(program: Program) -> Iterator[Diagnostic]:
@@ -212,8 +231,7 @@ def _check_types(program: Program) -> Iterator[Diagnostic]:
         typed = [(f"argument '{a.name}'", a.type) for a in func.arguments.flat_all]
         typed += [("a return", r.type) for r in func.returns]
         for what, type in typed:
-            base = _base(type)
-            if base in _UNBOUND:
+            if _base(type) in _UNBOUND or str(type) in _UNBOUND_LISTS:
                 message = f"'{func.name}': {what} is of type '{type}', which no binding exists for"
                 yield Diagnostic("unbound-type", message, function.loc, "use Tensor, Scalar, int, float, bool or str")
 

@@ -42,6 +42,7 @@ from opgen.model import (
     ListType,
     NativeFunction,
     NativeFunctionsGroup,
+    OperatorName,
     OptionalType,
     Type,
     Variant,
@@ -117,15 +118,19 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
     say, and not for the operator's name.
     """
     before, legal = log.error_count, set[Type]()
+    unspeakable: set[OperatorName] = set()
     for function in program.functions:
         _check_name(function, log)
-        _check_types(function, legal, log)
+        if not _check_types(function, legal, log):
+            unspeakable.add(function.func.name)
         _check_returns(function, log)
     groups: dict[tuple[str | None, str], list[Pair]] = {}
     for item in program.grouped:
         forms = tuple(item.functions()) if isinstance(item, NativeFunctionsGroup) else (item,)
         category = WITH_OPTIONS if any(map(has_tensor_options, forms)) else WITHOUT_OPTIONS
         for form in forms:
+            if form.func.name in unspeakable:
+                continue
             pair = Pair(signature_from_schema(form.func, category_override=category), form)
             groups.setdefault((None, str(form.func.name.name)), []).append(pair)
     found = tuple(replace(function, overloads=with_numbers(function.overloads)) for function in _functions(groups, log))
@@ -143,10 +148,11 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
     return bound
 
 
-def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> None:
-    """Logs a type that can't come from Python; adds those that can to the legal ones."""
+def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
+    """Whether all types can come from Python; logs those that can't, adds those that can to the legal ones."""
     if legal.issuperset(argument.type for argument in function.func.arguments.flat_all):
-        return
+        return True
+    before = log.error_count
     for index, argument in enumerate(signature(function).arguments()):
         try:
             argument.argument_str()
@@ -155,6 +161,7 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
             log.error("python-type", message, _type_span(function, argument), "use another type")
+    return log.error_count == before
 
 
 _RESERVED_NAMES: Final = frozenset({"return_types"})

@@ -85,6 +85,9 @@ T& unpack(T& argument, const char*, int) {
       torch::dynamo::autograd::IValuePacker<Metadata>::pack(torch::dynamo::autograd::get_input_metadata(next_edges)));
 }
 
+$for name in namesakes
+using ::$namespace::$name; // an operator that is called as one of the functions above
+$endfor
 $for declaration in declarations
 $declaration
 $endfor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from opgen import gen, new
 from opgen.cpp_extension import GenerationError, generate_sources
-from tests.extension.building import EXAMPLES, Built, build_once, require_tools, run
+from tests.extension.building import EXAMPLES, Built, build_once, configure, require_tools, run
 
 FRACTIONS = "rational::unit_fractions"
 ADDED = """
@@ -98,6 +99,21 @@ import mylib as imported
 assert imported is mylib
 """
     run([sys.executable, "-c", program], tiny, MAX_JOBS="2")
+
+
+def test_derivatives_that_are_added_later_configure_a_build_anew(tiny: Path, tmp_path: Path) -> None:
+    """Neither the file nor its folder was there when the build was configured."""
+    (tiny / "ops" / "native" / "native_functions.yaml").write_text(TINY.rstrip() + "\n  dispatch: {CPU: twice}\n")
+    shutil.rmtree(tiny / "ops" / "autograd", ignore_errors=True)
+    build = tmp_path / "build"
+    configure(tiny, build, "Ninja")
+    assert not list(build.rglob("RegisterDerivatives.cpp"))
+    derivatives = tiny / "ops" / "autograd" / "derivatives.yaml"
+    derivatives.parent.mkdir()
+    derivatives.write_text("- name: twice(Tensor self) -> Tensor\n  self: grad * 2\n")
+    run(["ninja", "build.ninja"], build)
+    assert list(build.rglob("RegisterDerivatives.cpp"))
+    assert "RegisterDerivatives.cpp.o" in run(["ninja", "-t", "targets", "all"], build)
 
 
 @pytest.mark.parametrize("name", ["my-lib", "class", "lambda", "torch", ""])

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
 
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo
 from opgen.diagnostics import Diagnostics, Source
 from opgen.extension.autograd_fallback import emit_autograd_fallback
-from opgen.extension.derivatives import OPERATORS_PER_FILE, emit_derivatives
+from opgen.extension.derivatives import HELPERS, OPERATORS_PER_FILE, emit_derivatives
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
+from opgen.extension.rules import check_derivatives
 from opgen.extension.versions import emit_versions
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.gen_extension import extension_templates
 from tests.unit.tiny_programs import program_of
+
+ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def extension_of(operators: str, entries: str) -> Extension:
@@ -133,3 +141,76 @@ def test_an_operator_that_becomes_a_view_of_itself_is_a_write() -> None:
     (file,) = emit_versions(derive_extension(program_of(operators), "my", ExtensionOptions()), extension_templates())
     kernels = file.text[file.text.index("view_flat(") :]
     assert "detail::count(self);" in kernels[kernels.index("write_flat_(") :]
+
+
+def differentiated(type: str) -> str:
+    """The source for an operator whose formula uses an argument of some type."""
+    schema = f"op(Tensor self, {type} v) -> Tensor"
+    operators = f"- func: my::{schema}\n  random: False\n  dispatch: {{CPU: op}}\n"
+    extension = extension_of(operators, f"- name: {schema}\n  self: f(grad, v)\n")
+    assert extension.autograd is not None
+    if list(check_derivatives(extension.autograd)):
+        return ""
+    return files_of(extension)["RegisterDerivatives.cpp"]
+
+
+@pytest.mark.parametrize(
+    ("type", "member"),
+    [
+        ("bool[2]", "::std::array<bool,2> v;"),
+        ("bool[2]?", "::std::optional<::std::array<bool,2>> v;"),
+        ("float[]", "std::vector<double> v;"),
+        ("str[]", "std::vector<std::string> v;"),
+        ("ScalarType[]", "std::vector<at::ScalarType> v;"),
+        ("Scalar[]?", "c10::OptionalArray<at::Scalar> v;"),
+        ("Device", "at::Device v{at::kCPU};"),
+        ("Generator?", "::std::optional<at::Generator> v;"),
+    ],
+)
+def test_nodes_own_what_they_keep(type: str, member: str) -> None:
+    text = differentiated(type)
+    assert member in text
+    # torch can't put anything else in the place of these, and has no functions that would.
+    assert "saved.before(v);" not in text
+    assert "args.collect(v);" in text
+
+
+@pytest.mark.parametrize("type", ["SymInt", "SymInt?", "SymInt[]", "SymInt[]?"])
+def test_symbols_are_replaced_by_the_compiler_of_graphs(type: str) -> None:
+    assert "saved.before(v);" in differentiated(type)
+
+
+@pytest.mark.parametrize(
+    "type", ["Storage", "Stream?", "QScheme[]", "SymBool", "int?[]", "str[]?", "Generator[]", "Tensor[]?"]
+)
+def test_what_cannot_be_kept_is_said(type: str) -> None:
+    assert differentiated(type) == ""
+
+
+def test_lists_with_gaps_have_gradients() -> None:
+    schema = "op(Tensor self, Tensor?[] v) -> Tensor"
+    operators = f"- func: my::{schema}\n  dispatch: {{CPU: op}}\n"
+    text = files_of(extension_of(operators, f"- name: {schema}\n  v: f(grad, v)\n"))["RegisterDerivatives.cpp"]
+    assert "size_t v_size_;" in text
+    assert "auto v_ix = gen.range(v_size_);" in text
+    assert "auto grad_result = f(grad, v);" in text
+
+
+def test_operators_that_are_called_as_functions_of_the_file() -> None:
+    operators = "".join(f"- func: my::{name}(Tensor self) -> Tensor\n  dispatch: {{CPU: f}}\n" for name in NAMESAKES)
+    entries = "".join(f"- name: {name}(Tensor self) -> Tensor\n  self: unpack(grad)\n" for name in NAMESAKES)
+    text = files_of(extension_of(operators, entries))["RegisterDerivatives.cpp"]
+    assert "using ::my::unpack;" in text
+    # No formula calls it.
+    assert "using ::my::set_history;" not in text
+
+
+NAMESAKES = ("unpack", "set_history")
+
+
+def test_functions_of_the_file_are_known() -> None:
+    text = (ROOT / "templates" / "extension" / "RegisterDerivatives.cpp").read_text(encoding="utf-8")
+    used = re.findall(r"^using (?:\w+::)+(\w+);", text, re.MULTILINE)
+    functions = {name for name in used if name[0].islower() and not name.endswith("_list")}
+    assert functions - {"edge_list"} <= HELPERS
+    assert all(re.search(rf"\b{name}\b", text) for name in HELPERS)
