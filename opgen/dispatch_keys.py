@@ -244,6 +244,7 @@ def is_ufunc_dispatch_key(dk: DispatchKey) -> bool:
     """Whether kernels under this key are made from a ufunc's inner loop."""
     return dk in UFUNC_DISPATCH_KEYS
 
+
 TORCH_DISPATCH_KEYS: Final = (
     DispatchKey.CPU,
     DispatchKey.SparseCPU,

@@ -133,7 +133,11 @@ function(_opgen_python_package name folder install_dir)
   foreach(file IN LISTS old)
     file(REMOVE "${folder}/${file}") # a former run's
   endforeach()
-  file(COPY ${opgen_python} DESTINATION "${folder}")
+  # file(COPY) would leave a file that was changed twice within a second.
+  foreach(path IN LISTS opgen_python)
+    get_filename_component(file "${path}" NAME)
+    configure_file("${path}" "${folder}/${file}" COPYONLY)
+  endforeach()
 
   python_add_library(${name}_python MODULE WITH_SOABI ${opgen_python_sources})
   if(APPLE)

@@ -8,7 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,8 +71,7 @@ def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") 
     """The project in `source`, copied below `folder` and built there, if no other process has done so."""
     folder.mkdir(parents=True, exist_ok=True)
     built = Built(folder / name, folder / f"{name}-build")
-    with (folder / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(built):
         if not built.source.exists():
             shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
         if not (built.build / "CMakeCache.txt").exists():
@@ -79,3 +79,11 @@ def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") 
         # For all processes but the first there is nothing to do.
         run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
     return built
+
+
+@contextmanager
+def alone(built: Built) -> Iterator[None]:
+    """While no other test process builds the project, changes its definitions, or imports it."""
+    with built.build.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

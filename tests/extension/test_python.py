@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.extension.building import ROOT, Built, run
+from tests.extension.building import ROOT, Built, alone, run
 
 torch = pytest.importorskip("torch")
 
@@ -24,7 +24,8 @@ def package(rational: Built) -> Any:
     """The package, imported beside the library that has been loaded already."""
     sys.path.insert(0, os.fspath(rational.python))
     try:
-        return importlib.import_module("rational")
+        with alone(rational):
+            return importlib.import_module("rational")
     finally:
         sys.path.remove(os.fspath(rational.python))
 
@@ -254,4 +255,5 @@ def test_package_and_library_are_loaded_once(first: str, rational: Built) -> Non
         "assert rational.ratio(x, x).equal(torch.ops.rational.ratio(x, x))",
         "import sys; assert 'torch._dynamo' not in sys.modules",
     ]
-    run([sys.executable, "-c", "\n".join(program)], ROOT, PYTHONPATH=os.fspath(rational.python))
+    with alone(rational):
+        run([sys.executable, "-c", "\n".join(program)], ROOT, PYTHONPATH=os.fspath(rational.python))
