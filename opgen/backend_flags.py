@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from opgen import __version__
 from opgen.backend.backend_yaml import ExternalBackend, load_backend
 from opgen.backend.kernel_check import check_kernels
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.finish import finish
+from opgen.flags import add_talk
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import read_source
 from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
@@ -94,10 +94,7 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
         help="check that this source defines the kernels; several may share them",
     )
     _add_definitions(parser)
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    add_talk(parser)
 
 
 def _add_definitions(parser: argparse.ArgumentParser) -> None:

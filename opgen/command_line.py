@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from opgen import __version__
 from opgen.diagnostics import Diagnostics
 from opgen.dispatch_keys import (
     MPS_DISPATCH_KEYS,
@@ -24,9 +23,9 @@ from opgen.dispatch_keys import (
     DispatchKey,
     is_generic_dispatch_key,
 )
+from opgen.flags import DEPFILE_FLAG, STAMP_FLAG, add_build, add_definitions, add_dry_run, add_talk
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
-from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 from opgen.program import Options
 from opgen.values import dataclass
 
@@ -34,8 +33,6 @@ GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """What `--generate` chooses from."""
 
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
-STAMP_FLAG: Final = "--stamp"
-DEPFILE_FLAG: Final = "--depfile"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
 STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
@@ -89,29 +86,16 @@ def build_parser() -> argparse.ArgumentParser:
     _add_selection(parser)
     _add_outputs(parser)
     _add_build(parser)
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change, and show every warning")
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    add_talk(parser, verbose="name the files that change, and show every warning")
     return parser
 
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:
     folders = parser.add_argument_group("where things are and go")
-    sources = folders.add_mutually_exclusive_group()
-    sources.add_argument(
-        "-s",
-        SOURCE_PATH_FLAG,
-        "--source_path",
-        type=Path,
-        metavar="DIR",
-        help="folder of the definitions (native/*.yaml) and maybe templates (templates/); default: opgen's own",
-    )
-    sources.add_argument(
-        FROM_TORCH_FLAG,
-        "--from_torch",
-        action="store_true",
-        help="use the definitions and templates of the torch that is installed",
+    add_definitions(
+        folders,
+        folder="folder of the definitions (native/*.yaml) and maybe templates (templates/); default: opgen's own",
+        torch="use the definitions and templates of the torch that is installed",
     )
     folders.add_argument(
         "-d",
@@ -223,7 +207,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="write a Python package of an extension's operators; default: do",
     )
-    outputs.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+    add_dry_run(outputs)
     outputs.add_argument(
         "--per-operator-headers",
         "--per_operator_headers",
@@ -252,27 +236,10 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
     build = parser.add_argument_group("build systems")
-    build.add_argument(
-        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one for each core"
-    )
-    build.add_argument(
-        STAMP_FLAG, type=Path, metavar="FILE", help="touch FILE at the end of each run that succeeds, changes or not"
-    )
-    build.add_argument(
-        DEPFILE_FLAG,
-        type=Path,
-        metavar="FILE",
-        help=f"say in FILE, as Make does, what the file of {STAMP_FLAG} depends on: all that was read",
-    )
+    add_build(build)
     build.add_argument(
         "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
     )
-
-
-def _job_count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
-    return int(text)
 
 
 def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:

@@ -14,8 +14,8 @@ from typing import Final, NoReturn
 from opgen.dest.jit_decompositions import Decomposition, emit_decompositions
 from opgen.diagnostics import Diagnostics
 from opgen.entry import run_as_program
+from opgen.flags import install_parser
 from opgen.inputs import packaged_templates
-from opgen.install_flags import install_parser
 from opgen.installed_torch import import_torch
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files

@@ -17,10 +17,10 @@ from typing import Final, NoReturn
 from opgen.dest.inductor_patterns import emit_patterns
 from opgen.diagnostics import Diagnostics
 from opgen.entry import run_as_program
+from opgen.flags import install_parser
 from opgen.frontend.selection import check_words
 from opgen.inductor_tracing import MATCHER, pattern_names, scratch_cache, trace_patterns
 from opgen.inputs import packaged_templates
-from opgen.install_flags import install_parser
 from opgen.installed_torch import import_torch
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

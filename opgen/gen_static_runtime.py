@@ -16,9 +16,9 @@ from opgen.dest.static_runtime import emit_static_runtime
 from opgen.dest.static_runtime_tests import emit_static_runtime_tests
 from opgen.diagnostics import Diagnostics
 from opgen.entry import run_as_program
+from opgen.flags import add_definitions, install_parser
 from opgen.frontend.native_functions import load_program
 from opgen.inputs import find_inputs, packaged_templates
-from opgen.install_flags import add_definitions, install_parser
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files

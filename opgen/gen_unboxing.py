@@ -16,15 +16,15 @@ from typing import Final, NoReturn
 from opgen.dest.unboxing import emit_unboxing
 from opgen.diagnostics import Diagnostics
 from opgen.entry import run_as_program
+from opgen.flags import add_dry_run, add_talk
 from opgen.output.dependencies import emit_dependencies
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
 from opgen.program import Program
 from opgen.selection_flags import (
-    add_definitions,
+    add_operators,
     add_selection,
-    add_talk,
     known_operators,
     load_definitions,
     load_selector,
@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="opgen gen_unboxing", description="Generate kernels for TorchScript's interpreter.", allow_abbrev=False
     )
-    add_definitions(parser)
+    add_operators(parser)
     parser.add_argument(
         "-d", "--install-dir", "--install_dir", type=Path, required=True, metavar="DIR", help="folder to write to"
     )
@@ -60,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="list the files written, as a variable of CMake",
     )
     add_selection(parser)
+    add_dry_run(parser)
     add_talk(parser)
     return parser
 

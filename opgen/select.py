@@ -22,6 +22,7 @@ from typing import Final, NoReturn
 from opgen.diagnostics import Diagnostics, Source
 from opgen.entry import run_as_program
 from opgen.exported_models import ExportedModel, load_libraries, read_model, registered_operators
+from opgen.flags import add_dry_run, add_talk
 from opgen.frontend.fields import word_list
 from opgen.frontend.nodes import Scalar
 from opgen.frontend.selection import (
@@ -38,7 +39,7 @@ from opgen.frozen_map import FrozenMap
 from opgen.inputs import find_inputs
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
-from opgen.selection_flags import add_definitions, add_talk, known_operators, load_definitions, templates_beside
+from opgen.selection_flags import add_operators, known_operators, load_definitions, templates_beside
 from opgen.selective_build.mobile_header import DTYPES, header_values
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
@@ -146,12 +147,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _finish(parser: argparse.ArgumentParser, run: Run) -> None:
     """Flags of all commands, and what the command does."""
-    add_definitions(parser)
+    add_operators(parser)
     parser.add_argument(
         TORCH_OPERATORS_FLAG,
         action="store_true",
         help="operators that the installed torch registers, and no definition lists, may be named too",
     )
+    add_dry_run(parser)
     add_talk(parser)
     parser.set_defaults(run=run)
 

@@ -12,12 +12,12 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from opgen import __version__
 from opgen.diagnostics import Diagnostics
+from opgen.flags import add_definitions
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import Scalar
 from opgen.frontend.selection import KnownOperators, load_selection, load_words, selection_of_words, words_of_flag
-from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs, packaged_templates
+from opgen.inputs import Inputs, find_inputs, packaged_templates
 from opgen.output.template import TemplateSet
 from opgen.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
@@ -27,34 +27,14 @@ SELECTION_FLAG: Final = "--op-selection-yaml-path"
 TEST_LIST_FLAG: Final = "--TEST-ONLY-op-registration-allowlist-yaml-path"
 
 
-def add_definitions(parser: argparse.ArgumentParser) -> None:
-    """Flags that say where operators are defined."""
-    sources = parser.add_mutually_exclusive_group()
-    sources.add_argument(
-        "-s",
-        SOURCE_PATH_FLAG,
-        "--source_path",
-        type=Path,
-        metavar="DIR",
-        help="folder of the definitions (native/*.yaml); default: opgen's own",
-    )
-    sources.add_argument(
-        FROM_TORCH_FLAG, "--from_torch", action="store_true", help="definitions that come with the installed torch"
-    )
+def add_operators(parser: argparse.ArgumentParser) -> None:
+    """Flags that say where operators are defined, and whether others may be selected."""
+    add_definitions(parser, torch="definitions that come with the installed torch")
     parser.add_argument(
         "--allow-unknown-operators",
         action="store_true",
         help="only warn of selected operators that are not defined, such as those that TorchScript brings",
     )
-
-
-def add_talk(parser: argparse.ArgumentParser) -> None:
-    """Flags that all commands have that write files."""
-    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from opgen import __version__
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.flags import add_build, add_dry_run, add_talk
 from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import Progress, format_report
 from opgen.output.files import OutputFile
@@ -62,35 +62,10 @@ def autograd_parser(command: str, description: str) -> argparse.ArgumentParser:
     parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
     parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
     parser.add_argument("autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of the inputs of autograd")
-    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
-    _add_build(parser)
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help="name the files that change")
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    add_dry_run(parser)
+    add_build(parser.add_argument_group("build systems"))
+    add_talk(parser)
     return parser
-
-
-def _add_build(parser: argparse.ArgumentParser) -> None:
-    build = parser.add_argument_group("build systems")
-    build.add_argument(
-        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one for each core"
-    )
-    build.add_argument(
-        "--stamp", type=Path, metavar="FILE", help="touch FILE at the end of each run that succeeds, changes or not"
-    )
-    build.add_argument(
-        "--depfile",
-        type=Path,
-        metavar="FILE",
-        help="say in FILE, as Make does, what the file of --stamp depends on: all that was read",
-    )
-
-
-def _job_count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
-    return int(text)
 
 
 def run_command(parser: argparse.ArgumentParser, run: Run, argv: Sequence[str] | None) -> int:
