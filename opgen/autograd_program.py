@@ -9,7 +9,11 @@ The front end makes one `AutogradProgram` of the definitions and derivatives.yam
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import field
+
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
+from opgen.api.autograd_nodes import KnownMembers, Node
 from opgen.program import Program
 from opgen.values import dataclass
 
@@ -27,3 +31,17 @@ class AutogradProgram:
     """The derivatives that were derived for the selected operators on lists."""
     dispatch_keys: tuple[str, ...]
     """The keys that any operator has derivatives for, `Default` first."""
+    # By identity; the program keeps what they are derived of alive.
+    _nodes: dict[int, Node] = field(default_factory=dict, repr=False)
+    _members: KnownMembers = field(default_factory=dict, repr=False)
+
+    def nodes_of(self, infos: Iterable[DifferentiabilityInfo]) -> list[Node]:
+        """The classes of nodes for entries that have gradients; each is derived once, shared by all emitters."""
+        nodes = []
+        for info in infos:
+            node = self._nodes.get(id(info))
+            if node is None and info.op is not None:
+                node = self._nodes[id(info)] = Node.of(info, info.op, known=self._members)
+            if node is not None:
+                nodes.append(node)
+        return nodes

@@ -16,86 +16,36 @@ all of that as arguments, so that the compiler of graphs can call it as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from opgen.api.autograd import (
-    Derivative,
-    DifferentiabilityInfo,
-    identifiers,
-    is_foreach_func,
-    uses_retain_variables,
-    uses_single_grad,
-)
-from opgen.api.types import OPTIONAL_TENSOR_LIST, TENSOR_LIST, Binding
+from opgen.api.autograd import Derivative, identifiers, is_foreach_func, uses_single_grad
+from opgen.api.autograd_nodes import Node
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
-from opgen.dest.saved_attributes import Member, saved_members
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.values import dataclass
 
-_LISTS: Final = ("at::TensorList", "const at::ITensorListRef &")
-"""Types of parameters that are lists of tensors."""
-
 _SHARES_NOTHING: Final = ("lift_fresh",)
 """Views by their schemas, whose nodes are like any other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A class of nodes."""
-
-    info: DifferentiabilityInfo
-    op: str
-    members: tuple[Member, ...]
-    arguments: tuple[Binding, ...]
-    """The arguments whose gradients it computes."""
-    sizes: tuple[str, ...]
-    """The members that tell how many tensors each of these has that is a list."""
-    lists: frozenset[str]
-    """The names of these arguments."""
-    retains: bool
-    """Whether a formula asks if the graph is kept."""
-
-    @staticmethod
-    def of(info: DifferentiabilityInfo, op: str, home: AutogradHome = TORCH) -> Node:
-        """The class for an entry."""
-        members = saved_members(info, keeps_more=home.keeps_more)
-        lists = [a.name for a in info.args_with_derivatives if is_tensor_list(a) or (home.keeps_more and _has_gaps(a))]
-        sizes = tuple(f"{name}_size_" for name in lists)
-        retains = uses_retain_variables(info)
-        return Node(info, op, members, info.args_with_derivatives, sizes, frozenset(lists), retains)
-
-
-def nodes_of(infos: Iterable[DifferentiabilityInfo], home: AutogradHome = TORCH) -> list[Node]:
-    """The classes for entries that have gradients."""
-    return [Node.of(info, info.op, home) for info in infos if info.op is not None]
-
-
-def is_tensor_list(binding: Binding) -> bool:
-    """Whether a parameter is a list of tensors."""
-    return binding.nctype.type == TENSOR_LIST or binding.type in _LISTS
-
-
-def _has_gaps(binding: Binding) -> bool:
-    """Whether a parameter is a list of tensors of which some may be missing; torch's own have no gradients."""
-    return binding.nctype.type == OPTIONAL_TENSOR_LIST
-
-
 def emit_autograd_function_headers(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Functions.h"""
-    nodes = nodes_of((*program.infos, *program.list_infos))
-    env = {"autograd_function_declarations": "\n".join(map(render_declaration, nodes))}
+    env = {"autograd_function_declarations": "\n".join(map(render_declaration, _all_nodes(program)))}
     yield OutputFile("Functions.h", templates.render("Functions.h", env))
 
 
 def emit_autograd_function_sources(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Functions.cpp"""
-    nodes = nodes_of((*program.infos, *program.list_infos))
-    env = {"autograd_function_definitions": "\n".join(map(render_definition, nodes))}
+    env = {"autograd_function_definitions": "\n".join(map(render_definition, _all_nodes(program)))}
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp", env))
+
+
+def _all_nodes(program: AutogradProgram) -> list[Node]:
+    return program.nodes_of((*program.infos, *program.list_infos))
 
 
 # ------------------------------------------------------------------------------- declarations
@@ -115,21 +65,20 @@ def _base_class(function: NativeFunction) -> str:
 def render_declaration(node: Node, home: AutogradHome = TORCH) -> str:
     """The class."""
     op, base = node.op, _base_class(node.info.func)
-    release = [line for member in node.members for line in member.release]
-    members = [line for member in node.members for line in member.declarations]
-    members += [f"size_t {size};" for size in node.sizes]
+    released = "".join([member.released for member in node.members])
     return f"""\
 {_render_head(op, base, home)}\
   using {base}::{base};
   variable_list apply(variable_list&& grads) override;
   std::string name() const override {{ return "{op}"; }}
   void release_variables() override {{
-{_lines([_LOCK, *release] if release else [], 4)}\
+{f"    {_LOCK}{released}" if released else ""}\
   }}
 {_RETAIN if node.retains else ""}\
   void compiled_args(CompiledNodeArgs& args) const override;
   variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
-{_lines(members, 2)}\
+{"".join([member.declared for member in node.members])}\
+{_lines([f"size_t {size};" for size in node.sizes], 2)}\
 }};
 """
 
@@ -147,7 +96,7 @@ struct {home.exports} {op} : public {base} {{
 """
 
 
-_LOCK: Final = "std::lock_guard<std::mutex> lock(mutex_);"
+_LOCK: Final = "std::lock_guard<std::mutex> lock(mutex_);\n"
 _RETAIN: Final = """\
   bool retain_variables = true;
   void will_release_variables() override {
@@ -167,34 +116,53 @@ def _lines(lines: Iterable[str], indent: int) -> str:
 
 def render_definition(node: Node) -> str:
     """All functions of a class, and those that they call."""
-    op, values = node.op, _Values.of(node)
-    prologue = _lines([m.guard for m in node.members if m.guard], 2)
-    prologue += _lines([m.unpack for m in node.members if m.unpack], 2)
-    prologue += _render_needs(node)
-    lock = f"  {_LOCK}\n" if any(member.release for member in node.members) else ""
+    op, values, places, members = node.op, _Values.of(node), _Places.of(node), _Handled.of(node)
     return f"""\
-{_render_functional(node, values)}
+{_render_functional(node, values, places)}
 variable_list {op}::apply(variable_list&& grads) {{
-{lock}\
-{prologue}\
-  return {op}_apply_functional({", ".join(["std::move(grads)", "needs_input_grad", *values.names])});
+{members.lock}\
+{members.unpacked}\
+{places.needs}\
+  return {op}_apply_functional(std::move(grads), needs_input_grad{values.names});
 }}
 
 void {op}::compiled_args(CompiledNodeArgs& args) const {{
-{_lines([f"args.collect({member.collected});" for member in node.members], 4)}\
+{members.collected}\
 }}
-{_render_apply_with_saved(node, values, prologue)}"""
+variable_list {op}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {{
+#ifdef C10_MOBILE
+  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
+#else
+{members.before}\
+
+{_render_binding(node, values)}\
+
+  variable_list output_result;
+
+  PackedArgs packed_args;
+{members.unpacked}\
+{places.needs}\
+  packed_args.pack(needs_input_grad);
+{values.packed}\
+
+  output_result = compiled_autograd_apply_functional(packed_args, next_edges(), saved, grads, name());
+
+{members.after}\
+  return output_result;
+#endif
+}}
+"""
 
 
-def _render_functional(node: Node, values: _Values) -> str:
+def _render_functional(node: Node, values: _Values, places: _Places) -> str:
     """The formulas as a function of all that they use, and the same for values of TorchScript."""
     op, count = node.op, len(node.arguments)
     return f"""\
 static variable_list {op}_apply_functional(
   variable_list&& grads,
-  {", ".join([f"std::array<bool,{count}> needs_input_grad", *values.parameters])})
+  std::array<bool,{count}> needs_input_grad{values.parameters})
 {{
-{_render_ranges(node)}\
+{places.ranges}\
   variable_list grad_inputs(gen.size());
 {_render_gradients(node)}\
   return grad_inputs;
@@ -206,89 +174,112 @@ inline variable_list {op}_apply_functional_ivalue(const variable_list& grads, co
 #else
   auto packed_args = PackedArgs(args);
   auto needs_input_grad = packed_args.unpack<std::array<bool, {count}>>();
-{_lines([f"auto {name} = packed_args.unpack<{type}>();" for name, type in values.typed], 2)}\
-  return {op}_apply_functional({", ".join(["variable_list(grads)", "needs_input_grad", *values.names])});
+{values.taken}\
+  return {op}_apply_functional(variable_list(grads), needs_input_grad{values.names});
 #endif
 }}
 """
-
-
-def _render_apply_with_saved(node: Node, values: _Values, prologue: str) -> str:
-    """What the compiler of graphs calls in place of `apply`."""
-    return f"""\
-variable_list {node.op}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {{
-#ifdef C10_MOBILE
-  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
-#else
-{_lines([f"saved.before({member.member});" for member in node.members if member.is_swapped], 2)}\
-
-{_render_binding(node, values)}\
-
-  variable_list output_result;
-
-  PackedArgs packed_args;
-{prologue}\
-  packed_args.pack(needs_input_grad);
-{_lines([f"packed_args.pack({name});" for name in values.names], 2)}\
-
-  output_result = compiled_autograd_apply_functional(packed_args, next_edges(), saved, grads, name());
-
-{_lines([f"saved.after({member.member});" for member in node.members if member.is_swapped], 2)}\
-  return output_result;
-#endif
-}}
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """What the formulas' function takes, beside the gradients and which gradients are wanted."""
-
-    names: tuple[str, ...]
-    typed: tuple[tuple[str, str], ...]
-    """Names and types."""
-    parameters: tuple[str, ...]
-
-    @staticmethod
-    def of(node: Node) -> _Values:
-        """The parameters of a node's function."""
-        sizes = [(size, "size_t") for size in node.sizes]
-        members = [(member.name, member.type) for member in node.members]
-        retain = [("retain_variables", "bool")] if node.retains else []
-        typed = (*sizes, *members, *retain)
-        by_reference = {name for name, _ in members}
-        parameters = tuple(f"{type}{'&' if name in by_reference else ''} {name}" for name, type in typed)
-        return _Values(tuple(name for name, _ in typed), typed, parameters)
-
-
-def _render_ranges(node: Node) -> str:
-    """Where in the list of gradients that is returned those of each argument stand."""
-    sizes = [f"{a.name}_size_" if a.name in node.lists else "1" for a in node.arguments]
-    ranges = [f"auto {a.name}_ix = gen.range({size});" for a, size in zip(node.arguments, sizes)]
-    return _lines(["IndexRangeGenerator gen;", *ranges], 2)
-
-
-def _render_needs(node: Node) -> str:
-    wanted = _lines([f"task_should_compute_output({{ {a.name}_ix }})," for a in node.arguments], 4)
-    count = len(node.arguments)
-    return f"{_render_ranges(node)}  auto needs_input_grad = std::array<bool, {count}>{{\n{wanted}  }};\n"
 
 
 def _render_binding(node: Node, values: _Values) -> str:
     """Tells the compiler of graphs, once, of the formulas' function."""
-    types = [f"std::array<bool, {len(node.arguments)}>", *(type for _, type in values.typed)]
-    schema = [f"torch::dynamo::autograd::IValuePacker<{type}>::packed_type()," for type in types]
     return f"""\
   static bool called = false;
   if (!called) {{
     called = true;
     std::vector<at::TypePtr> schema = {{
-{_lines(schema, 6)}\
+      torch::dynamo::autograd::IValuePacker<std::array<bool, {len(node.arguments)}>>::packed_type(),
+{values.schema}\
     }};
     const auto& pyinterface = torch::dynamo::autograd::getPyCompilerInterface();
     pyinterface->bind_function(saved.get_py_compiler(), name(), {node.op}_apply_functional_ivalue, schema);
   }}
 """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Values:
+    """What the formulas' function takes beside the gradients and which gradients are wanted, wherever it is spelled."""
+
+    names: str
+    """As arguments of a call, behind others."""
+    parameters: str
+    """As parameters, behind others."""
+    taken: str
+    """Gets them from TorchScript's values."""
+    packed: str
+    """Makes such values of them."""
+    schema: str
+    """Their types in TorchScript."""
+
+    @staticmethod
+    def of(node: Node) -> _Values:
+        """The parameters of a node's function."""
+        typed = [(size, "size_t", "") for size in node.sizes]
+        typed += [(member.name, member.type, "&") for member in node.members]
+        if node.retains:
+            typed.append(("retain_variables", "bool", ""))
+        names = parameters = taken = packed = schema = ""
+        for name, type, reference in typed:
+            names += f", {name}"
+            parameters += f", {type}{reference} {name}"
+            taken += f"  auto {name} = packed_args.unpack<{type}>();\n"
+            packed += f"  packed_args.pack({name});\n"
+            schema += f"      torch::dynamo::autograd::IValuePacker<{type}>::packed_type(),\n"
+        return _Values(names, parameters, taken, packed, schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Handled:
+    """What a node's functions do with its members."""
+
+    lock: str
+    """Keeps others from letting go of them meanwhile."""
+    unpacked: str
+    """Makes values of them that formulas can use."""
+    collected: str
+    """Hands them to the compiler of graphs."""
+    before: str
+    """Lets it put its own tensors and symbols in."""
+    after: str
+    """Puts back what was there."""
+
+    @staticmethod
+    def of(node: Node) -> _Handled:
+        """The statements for all members."""
+        lock = guards = unpacked = collected = before = after = ""
+        for member in node.members:
+            if member.released:
+                lock = f"  {_LOCK}"
+            guards += member.guard
+            unpacked += member.unpacked
+            output = f", {'true' if member.is_output else 'false'}" if member.unpacked else ""
+            collected += f"    args.collect({member.member}{output});\n"
+            if member.is_swapped:
+                before += f"  saved.before({member.member});\n"
+                after += f"  saved.after({member.member});\n"
+        return _Handled(lock, guards + unpacked, collected, before, after)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """Where the arguments' gradients stand."""
+
+    ranges: str
+    """Names the place of each argument's gradients in the list that is returned."""
+    needs: str
+    """The same, and asks which gradients are wanted."""
+
+    @staticmethod
+    def of(node: Node) -> _Places:
+        """The places of a node's arguments."""
+        ranges, wanted = "  IndexRangeGenerator gen;\n", ""
+        for argument in node.arguments:
+            name = argument.name
+            ranges += f"  auto {name}_ix = gen.range({f'{name}_size_' if name in node.lists else '1'});\n"
+            wanted += f"    task_should_compute_output({{ {name}_ix }}),\n"
+        array = f"std::array<bool, {len(node.arguments)}>"
+        return _Places(ranges, f"{ranges}  auto needs_input_grad = {array}{{\n{wanted}  }};\n")
 
 
 # ----------------------------------------------------------------------------------- formulas
@@ -298,56 +289,44 @@ def _render_gradients(node: Node) -> str:
     """The formulas, in order, after the names that they use."""
     info = node.info
     places = {argument.name: at for at, argument in enumerate(node.arguments)}
-    lists = node.lists
-    head = ["const auto& grad = grads[0];"] if uses_single_grad(info) else []
-    named = sorted(info.used_named_gradients)
-    head += [f"const auto& {name} = grads[{info.available_named_gradients.index(name)}];" for name in named]
-    if any(_is_checked(derivative, lists) for derivative in info.derivatives):
-        head.append("bool any_grad_defined = any_variable_defined(grads);")
     render = _render_for_each if is_foreach_func(info.func) else _render_one
-    return _lines(head, 2) + "".join(
-        [
-            render(derivative, places, lists) if len(derivative.var_names) == 1 else _render_many(derivative, places)
-            for derivative in info.derivatives
-        ]
-    )
+    head = "  const auto& grad = grads[0];\n" if uses_single_grad(info) else ""
+    for name in sorted(info.used_named_gradients):
+        head += f"  const auto& {name} = grads[{info.available_named_gradients.index(name)}];\n"
+    any_grad_defined = gradients = ""
+    for derivative in info.derivatives:
+        if len(derivative.var_names) != 1:
+            gradients += _render_many(derivative, places)
+            continue
+        name, formula = derivative.var_names[0], derivative.formula
+        # Nothing is computed if no result has a gradient, but formulas that only say that there is none
+        # speak up in any case.
+        if name not in node.lists and "not_implemented" not in formula:
+            any_grad_defined = "  bool any_grad_defined = any_variable_defined(grads);\n"
+            formula = f"any_grad_defined ? ({formula}) : Tensor()"
+        gradients += render(name, places[name], formula)
+    return head + any_grad_defined + gradients
 
 
-def _is_checked(derivative: Derivative, lists: frozenset[str]) -> bool:
-    """Whether nothing is computed if no result has a gradient: for one argument that is no list.
-
-    Formulas that only say that there is none speak up in any case.
-    """
-    names = derivative.var_names
-    return len(names) == 1 and names[0] not in lists and "not_implemented" not in derivative.formula
-
-
-def _checked(derivative: Derivative, lists: frozenset[str]) -> str:
-    formula = derivative.formula
-    return f"any_grad_defined ? ({formula}) : Tensor()" if _is_checked(derivative, lists) else formula
-
-
-def _render_one(derivative: Derivative, places: dict[str, int], lists: frozenset[str]) -> str:
+def _render_one(name: str, place: int, formula: str) -> str:
     """The gradient of one argument."""
-    (name,) = derivative.var_names
     return f"""\
-  if (needs_input_grad[/*{name}*/{places[name]}]) {{
-    auto grad_result = {_checked(derivative, lists)};
+  if (needs_input_grad[/*{name}*/{place}]) {{
+    auto grad_result = {formula};
     copy_range(grad_inputs, {name}_ix, grad_result);
   }}
 """
 
 
-def _render_for_each(derivative: Derivative, places: dict[str, int], lists: frozenset[str]) -> str:
+def _render_for_each(name: str, place: int, formula: str) -> str:
     """The gradients of the tensors of a list."""
-    (name,) = derivative.var_names
     return f"""\
-  if (needs_input_grad[/*{name}*/{places[name]}]) {{
+  if (needs_input_grad[/*{name}*/{place}]) {{
     std::vector<Tensor> grad_result;
     grad_result.reserve(grads.size());
     for (const auto & i : c10::irange(grads.size())) {{
       if (grads[i].defined()) {{
-        grad_result.emplace_back({_checked(derivative, lists)});
+        grad_result.emplace_back({formula});
       }} else {{
         grad_result.emplace_back(Tensor());
       }}
@@ -357,7 +336,7 @@ def _render_for_each(derivative: Derivative, places: dict[str, int], lists: froz
 """
 
 
-def _render_many(derivative: Derivative, places: dict[str, int]) -> str:
+def _render_many(derivative: Derivative, places: Mapping[str, int]) -> str:
     """The gradients of several arguments, which one formula gives as a tuple."""
     names = derivative.var_names
     needs = [f"needs_input_grad[{places[name]}]" for name in names]

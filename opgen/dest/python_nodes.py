@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.autograd_nodes import Member, Node
 from opgen.api.types import (
     BOOL,
     INT_ARRAY_REF,
@@ -35,8 +36,6 @@ from opgen.api.types import (
     stringT,
 )
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.autograd_functions import Node, nodes_of
-from opgen.dest.saved_attributes import Member
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.values import dataclass
@@ -58,13 +57,16 @@ def emit_python_node_headers(program: AutogradProgram, templates: TemplateSet) -
 def emit_python_node_sources(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """python_functions_0.cpp … and python_functionsEverything.cpp"""
     # Nodes that were derived for operators on lists have no Python type of their own.
+    nodes = program.nodes_of(program.infos)
+    members = dict.fromkeys([member for node in nodes for member in node.members])
+    shown = {member: _shown(member) for member in members}
     yield from emit_sharded(
         templates,
         "python_functions.cpp",
         {},
-        nodes_of(program.infos),
+        nodes,
         key=_shard_key,
-        item_env=_node_env,
+        item_env=lambda node: _node_env(node, shown),
         shards=SHARDS,
         sharded_keys=("py_function_initializers", "py_function_props_and_getters"),
     )
@@ -76,47 +78,57 @@ def _shard_key(node: Node) -> str:
     return f"{name}." if node.op.endswith("_copy") else name
 
 
-def _node_env(node: Node) -> Mapping[str, Sequence[str]]:
-    op = node.op
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What Python sees of a member, with `{op}` for the class of the node; nothing, if it has no type for it."""
+
+    getters: str
+    rows: str
+    """The rows of the table of properties."""
+
+
+def _node_env(node: Node, shown: Mapping[Member, _Shown]) -> Mapping[str, Sequence[str]]:
+    op, members = node.op, [shown[member] for member in node.members]
     initializer = f"""\
 static PyTypeObject {op}Class;
 addClass<{op}>(module, {op}Class, "{op}", {op}_properties);
 """
-    return {"py_function_initializers": (initializer,), "py_function_props_and_getters": (_render_properties(node),)}
-
-
-def _render_properties(node: Node) -> str:
-    """The getters, and the table of properties."""
-    getters, rows = [], []
-    for member in node.members:
-        body = _body(member)
-        if body is None:
-            continue
-        getters.append(_render_getter(node.op, member, "", body))
-        rows.append(_row(node.op, f"_saved_{member.name}", f"{member.name}_getter"))
-        if member.is_variable:
-            raw = _RAW_TENSOR if member.ctype in _TENSORS else _RAW_TENSORS
-            getters.append(_render_getter(node.op, member, "_raw", raw))
-            rows.append(_row(node.op, f"_raw_saved_{member.name}", f"{member.name}_raw_getter"))
-    return f"""\
-{"".join(getters)}\
-static struct PyGetSetDef {node.op}_properties[] = {{
+    properties = f"""\
+{"".join([member.getters for member in members])}\
+static struct PyGetSetDef {{op}}_properties[] = {{
   THP_FUNCTION_DEFAULT_PROPERTIES,
-{"".join(rows)}\
+{"".join([member.rows for member in members])}\
   {{nullptr}}
 }};
 """
+    return {
+        "py_function_initializers": (initializer,),
+        "py_function_props_and_getters": (properties.replace("{op}", op),),
+    }
 
 
-def _row(op: str, name: str, getter: str) -> str:
-    return f'  {{(char*)"{name}", (getter)THP{op}_{getter}, nullptr, nullptr, nullptr}},\n'
+def _shown(member: Member) -> _Shown:
+    """The getters of a member, and their rows."""
+    body, name = _body(member), member.name
+    if body is None:
+        return _Shown("", "")
+    getters, rows = _render_getter(member, "", body), _row(f"_saved_{name}", f"{name}_getter")
+    if member.unpacked:
+        raw = _RAW_TENSOR if member.ctype in _TENSORS else _RAW_TENSORS
+        getters += _render_getter(member, "_raw", raw)
+        rows += _row(f"_raw_saved_{name}", f"{name}_raw_getter")
+    return _Shown(getters, rows)
 
 
-def _render_getter(op: str, member: Member, suffix: str, body: _Body) -> str:
+def _row(name: str, getter: str) -> str:
+    return f'  {{(char*)"{name}", (getter)THP{{op}}_{getter}, nullptr, nullptr, nullptr}},\n'
+
+
+def _render_getter(member: Member, suffix: str, body: _Body) -> str:
     return f"""\
-static PyObject* THP{op}_{member.name}{suffix}_getter(THPCppFunction *self, void *_unused) {{
+static PyObject* THP{{op}}_{member.name}{suffix}_getter(THPCppFunction *self, void *_unused) {{
   HANDLE_TH_ERRORS
-{body.head.replace("{op}", op).replace("{member}", member.member).replace("{name}", member.name)}\
+{body.head.replace("{member}", member.member).replace("{name}", member.name)}\
 {body.convert}\
   END_HANDLE_TH_ERRORS
 }}
@@ -292,6 +304,6 @@ _BODIES: Final[Mapping[CType, _Body]] = MappingProxyType(
 
 def _body(member: Member) -> _Body | None:
     """The getter of a member, if Python has a type for it."""
-    if member.is_variable:
+    if member.unpacked:
         return _TENSOR if member.ctype in _TENSORS else _ALL_TENSORS
     return _BODIES.get(member.ctype)

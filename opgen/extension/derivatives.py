@@ -18,8 +18,9 @@ from dataclasses import replace
 from typing import Final
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo, identifiers
+from opgen.api.autograd_nodes import nodes_of
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.autograd_functions import nodes_of, render_declaration, render_definition
+from opgen.dest.autograd_functions import render_declaration, render_definition
 from opgen.dest.autograd_home import extension_home
 from opgen.dest.autograd_kernels import has_derived_kernel
 from opgen.dest.cpp_text import string_literal
@@ -100,7 +101,7 @@ def _file(
     """The nodes and kernels of some operators."""
     home = extension_home(extension.namespace)
     infos = _infos(chosen)
-    nodes = nodes_of(infos, home)
+    nodes = nodes_of(infos, keeps_more=home.keeps_more)
     pieces = list(kernel_pieces(replace(autograd, functions=tuple(chosen)), home))
     return render_file(
         extension,

@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import Final
 
 from opgen.api.autograd import Infos
+from opgen.api.autograd_nodes import is_kept
 from opgen.api.cpp import CppSignature
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.saved_attributes import is_kept
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey

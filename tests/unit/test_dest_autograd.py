@@ -7,7 +7,8 @@ from pathlib import Path
 
 from expecttest import TestCase
 
-from opgen.dest.autograd_functions import nodes_of, render_declaration, render_definition
+from opgen.api.autograd_nodes import nodes_of
+from opgen.dest.autograd_functions import render_declaration, render_definition
 from opgen.dest.inplace_or_view import emit_inplace_or_view
 from opgen.dest.variable_type import emit_variable_type
 from opgen.output.template import CodeTemplate, TemplateSet

@@ -1,0 +1,242 @@
+"""Derivatives → the classes of the graph's nodes: what each keeps, and the code that handles each of its members.
+
+self (at::Tensor)                       SavedVariable self_;
+                                        self_.reset_data();
+                                        auto self = self_.unpack();
+dim (at::IntArrayRef)                   std::vector<int64_t> dim;
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.api.autograd import DifferentiabilityInfo, SavedAttribute, uses_retain_variables
+from opgen.api.types import (
+    I_TENSOR_LIST_REF,
+    INT_ARRAY_REF,
+    LONG,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SYM_INT_ARRAY_REF,
+    OPTIONAL_TENSOR,
+    OPTIONAL_TENSOR_LIST,
+    SCALAR_ARRAY_REF,
+    SYM_INT_ARRAY_REF,
+    TENSOR,
+    TENSOR_LIST,
+    ArrayRefCType,
+    BaseCType,
+    Binding,
+    CType,
+    ListCType,
+    OptionalCType,
+    SymBoolT,
+    VectorCType,
+    deviceT,
+    doubleT,
+    generatorT,
+    qschemeT,
+    storageT,
+    streamT,
+    stringT,
+)
+from opgen.values import dataclass
+
+_OWNING: Final[Mapping[CType, str]] = MappingProxyType(
+    {
+        INT_ARRAY_REF: "std::vector<int64_t>",
+        SYM_INT_ARRAY_REF: "std::vector<c10::SymInt>",
+        OPTIONAL_INT_ARRAY_REF: "c10::OptionalArray<int64_t>",
+        OPTIONAL_SYM_INT_ARRAY_REF: "c10::OptionalArray<c10::SymInt>",
+        OptionalCType(SYM_INT_ARRAY_REF): "c10::OptionalArray<c10::SymInt>",
+        OptionalCType(ArrayRefCType(BaseCType(doubleT))): "c10::OptionalArray<double>",
+        BaseCType(stringT): "std::string",
+        OptionalCType(BaseCType(stringT)): "std::optional<std::string>",
+        SCALAR_ARRAY_REF: "std::vector<at::Scalar>",
+    }
+)
+"""What values that don't own what they show are kept as."""
+
+_STRING: Final = BaseCType(stringT)
+
+_TENSORS: Final = frozenset({TENSOR.spelled, OPTIONAL_TENSOR.spelled})
+_TENSOR_LISTS: Final = frozenset({TENSOR_LIST.spelled, VectorCType(TENSOR).spelled})
+_LISTS_WITH_GAPS: Final = frozenset({ListCType(OPTIONAL_TENSOR).spelled})
+"""Types of what is kept, as C++ spells them: the table that is asked most needs no code of Python's to be asked."""
+_LIST_PARAMETERS: Final = frozenset({TENSOR_LIST.spelled, I_TENSOR_LIST_REF.spelled})
+"""Types of parameters that are lists of tensors."""
+_NEVER_KEPT: Final = tuple(map(BaseCType, (qschemeT, storageT, streamT, SymBoolT)))
+"""What the compiler of graphs can't take, nor be told to take."""
+_REPLACED: Final = ("Sym", "TypeAndSize", "TensorGeometry")
+"""What types are called that hold symbols, in whose place the compiler of graphs puts its own."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A member of a node's class, and the lines that handle it, as they stand in the class and its functions."""
+
+    name: str
+    """What formulas call the value."""
+    ctype: CType
+    member: str
+    """The member's name: tensors are saved as variables and get a trailing underscore."""
+    declared: str
+    """Declares it."""
+    type: str
+    """The type that the value has in the function that computes gradients."""
+    released: str = ""
+    """Lets go of it."""
+    guard: str = ""
+    """Refuses to go on if it was let go of."""
+    unpacked: str = ""
+    """Makes the value of the member; empty if they are the same, as for all that is neither tensor nor list of such."""
+    is_output: bool = False
+    """Whether it is kept of a result, rather than of an argument."""
+    is_swapped: bool = True
+    """Whether the compiler of graphs is asked to put its own tensors and symbols in."""
+
+
+KnownMembers: TypeAlias = dict[tuple[str, str, bool], Member]
+"""The members for values by their name and type, and whether they are results; most nodes keep the same few."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A class of nodes."""
+
+    info: DifferentiabilityInfo
+    op: str
+    members: tuple[Member, ...]
+    arguments: tuple[Binding, ...]
+    """The arguments whose gradients it computes."""
+    sizes: tuple[str, ...]
+    """The members that tell how many tensors each of these has that is a list."""
+    lists: frozenset[str]
+    """The names of these arguments."""
+    retains: bool
+    """Whether a formula asks if the graph is kept."""
+
+    @staticmethod
+    def of(
+        info: DifferentiabilityInfo, op: str, *, keeps_more: bool = False, known: KnownMembers | None = None
+    ) -> Node:
+        """The class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't."""
+        arguments = info.args_with_derivatives
+        # Lists of which some tensors may be missing have no gradients in torch.
+        wanted = _LIST_PARAMETERS | {OPTIONAL_TENSOR_LIST.spelled} if keeps_more else _LIST_PARAMETERS
+        lists = [argument.name for argument in arguments if argument.nctype.type.spelled in wanted]
+        members = [
+            *_members(info.all_saved_inputs, False, known if known is not None else {}),
+            *_members(info.all_saved_outputs, True, known if known is not None else {}),
+        ]
+        return Node(
+            info,
+            op,
+            tuple(map(_owning, members) if keeps_more else members),
+            arguments,
+            tuple([f"{name}_size_" for name in lists]),
+            frozenset(lists),
+            uses_retain_variables(info),
+        )
+
+
+def nodes_of(infos: Iterable[DifferentiabilityInfo], *, keeps_more: bool = False) -> list[Node]:
+    """The classes for entries that have gradients."""
+    known: KnownMembers = {}
+    return [Node.of(info, info.op, keeps_more=keeps_more, known=known) for info in infos if info.op is not None]
+
+
+# ------------------------------------------------------------------------------------ members
+
+
+def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMembers) -> list[Member]:
+    """What is kept of some values, by name."""
+    found = []
+    for name, ctype in sorted([(value.name, value.nctype.type) for value in values], key=itemgetter(0)):
+        key = (name, ctype.spelled, is_output)
+        member = known.get(key)
+        if member is None:
+            member = known[key] = _member(name, ctype, is_output)
+        found.append(member)
+    return found
+
+
+def _owning(member: Member) -> Member:
+    """The member such that it owns its value, and is handled by nothing that torch has for its own types only."""
+    name, ctype = member.name, member.ctype
+    if member.unpacked or ctype in _OWNING:
+        return member
+    type = _owning_type(ctype) or member.type
+    # A device can't be made of nothing.
+    start = "{at::kCPU}" if ctype == BaseCType(deviceT) else " = 0" if ctype == LONG else ""
+    is_swapped = any(word in type for word in _REPLACED)
+    return replace(member, type=type, declared=f"  {type} {name}{start};\n", is_swapped=is_swapped)
+
+
+def _owning_type(ctype: CType) -> str | None:
+    """The type that owns what a list shows; None for what isn't one."""
+    if isinstance(ctype, ArrayRefCType):
+        return f"std::vector<{'std::string' if ctype.elem == _STRING else ctype.elem}>"
+    if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, ArrayRefCType):
+        return f"c10::OptionalArray<{ctype.elem.elem}>"
+    return None
+
+
+def is_kept(ctype: CType) -> bool:
+    """Whether nodes of a library outside of torch can keep a value of the type of an argument."""
+    is_optional = isinstance(ctype, OptionalCType)
+    value = ctype.elem if isinstance(ctype, OptionalCType) else ctype
+    if not isinstance(value, ArrayRefCType):
+        return value not in _NEVER_KEPT and not (is_optional and value == TENSOR_LIST)
+    # Of lists, torch knows what is in them by their types alone.
+    is_lost = isinstance(value.elem, OptionalCType) or value.elem == BaseCType(generatorT)
+    return not is_lost and value.elem not in _NEVER_KEPT and not (is_optional and value.elem == _STRING)
+
+
+def _member(name: str, ctype: CType, is_output: bool) -> Member:
+    spelled = ctype.spelled
+    if spelled in _TENSORS:
+        node = "getptr()" if is_output else ""
+        return Member(
+            name=name,
+            ctype=ctype,
+            member=f"{name}_",
+            declared=f"  SavedVariable {name}_;\n",
+            type="Tensor",
+            released=f"    {name}_.reset_data();\n",
+            unpacked=f"  auto {name} = {name}_.unpack({node});\n",
+            is_output=is_output,
+        )
+    if spelled in _TENSOR_LISTS:
+        node = "getptr()" if is_output else "nullptr"
+        return _list_member(name, ctype, "std::vector<Tensor>", f"unpack_list({name}_, {node})", is_output)
+    if spelled in _LISTS_WITH_GAPS:
+        return _list_member(name, ctype, "torch::List<std::optional<Tensor>>", f"unpack_opt_list({name}_)", is_output)
+    return _plain_member(name, ctype, is_output)
+
+
+def _list_member(name: str, ctype: CType, type: str, unpacked: str, is_output: bool) -> Member:
+    return Member(
+        name=name,
+        ctype=ctype,
+        member=f"{name}_",
+        declared=f"  std::vector<SavedVariable> {name}_;\n  bool {name}_released_ = false;\n",
+        type=type,
+        released=f"    {name}_.clear();\n    {name}_released_ = true;\n",
+        guard=f"  TORCH_CHECK(!{name}_released_, ERR_BACKWARD_TWICE);\n",
+        unpacked=f"  auto {name} = {unpacked};\n",
+        is_output=is_output,
+    )
+
+
+def _plain_member(name: str, ctype: CType, is_output: bool) -> Member:
+    type = _OWNING.get(ctype) or ctype.spelled
+    declared = f"  {type} {name}{' = 0' if ctype == LONG else ''};\n"
+    released = ""
+    if ctype == SCALAR_ARRAY_REF:
+        declared += f"  bool {name}_released_ = false;\n"
+        released = f"    {name}.clear();\n"
+    return Member(name, ctype, name, declared, type, released, is_output=is_output)
