@@ -11,7 +11,6 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo, dispatch_strategy
 from opgen.api.dispatcher import DispatcherSignature
-from opgen.api.types import render_defns
 from opgen.dest.autograd_home import is_of_torch
 from opgen.model import Argument, NativeFunction, SchemaKind
 
@@ -33,15 +32,24 @@ CHANGES_METADATA: Final = (
 
 def kernel_name(function: NativeFunction) -> str:
     """The name of the function's kernels, within the namespace of each kind of kernel."""
+    return with_overload(cpp.name(function.func), function)
+
+
+def with_overload(cpp_name: str, function: NativeFunction) -> str:
+    """`kernel_name`, given the name of the function in C++."""
     overload = function.func.name.overload_name
-    return f"{cpp.name(function.func)}_{overload}" if overload else cpp.name(function.func)
+    return f"{cpp_name}_{overload}" if overload else cpp_name
 
 
 def kernel_head(signature: DispatcherSignature, function: NativeFunction) -> str:
     """The head of a kernel's definition: with the keys that are left, and the operator's arguments."""
-    parameters = render_defns(signature.arguments)
-    keys = "c10::DispatchKeySet ks"
-    return f"{signature.returns} {kernel_name(function)}({f'{keys}, {parameters}' if parameters else keys})"
+    return named_head(signature, kernel_name(function))
+
+
+def named_head(signature: DispatcherSignature, name: str) -> str:
+    """`kernel_head`, given the kernel's name."""
+    parameters = [f"{one.nctype.type.spelled} {one.name}" for one in signature.arguments]
+    return f"{signature.returns.spelled} {name}({', '.join(['c10::DispatchKeySet ks', *parameters])})"
 
 
 def base_name(function: NativeFunction) -> str:
@@ -100,4 +108,5 @@ def writes_arguments(function: NativeFunction) -> bool:
 
 def has_derived_kernel(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
     """Whether autograd calls the operator's kernels, rather than the operators that it is made of."""
-    return dispatch_strategy(matched) == "use_derived"
+    # Asked of every operator; which derivatives there are need not be known of most.
+    return matched.func.is_abstract or dispatch_strategy(matched) == "use_derived"

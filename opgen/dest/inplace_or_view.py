@@ -19,6 +19,7 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo, gen_differentiable_outputs
 from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.signatures import Signatures
 from opgen.api.types import INT_ARRAY_REF, SYM_INT_ARRAY_REF
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import (
@@ -26,16 +27,18 @@ from opgen.dest.autograd_kernels import (
     has_derived_kernel,
     is_tracked_view,
     is_written_by_hand,
-    kernel_head,
     kernel_name,
+    named_head,
     returned_value,
     view_class_name,
     viewed_argument,
     writes_arguments,
 )
+from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
+from opgen.values import dataclass
 
 SHARDS: Final = 2
 _TEMPLATE: Final = "ADInplaceOrViewType.cpp"
@@ -44,22 +47,13 @@ _TEMPLATE: Final = "ADInplaceOrViewType.cpp"
 def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """ADInplaceOrViewType_0.cpp … and ADInplaceOrViewTypeEverything.cpp"""
     signatures = program.program.signatures
-
-    def item_env(matched: NativeFunctionWithDifferentiabilityInfo) -> Mapping[str, Sequence[str]]:
-        function = matched.func
-        return {
-            "ops_headers": (f"#include <ATen/ops/{function.root_name}_ops.h>",),
-            "inplace_or_view_method_definitions": (_render(matched, signatures(function).dispatcher),),
-            "inplace_or_view_wrapper_registrations": (_registration(function),),
-        }
-
     yield from emit_sharded(
         templates,
         _TEMPLATE,
         {},
-        filter(_has_books, program.functions),
-        key=lambda matched: matched.func.root_name,
-        item_env=item_env,
+        [noted for matched in program.functions if (noted := _Noted.of(matched)) is not None],
+        key=lambda noted: noted.matched.func.root_name,
+        item_env=lambda noted: _item_env(noted, signatures(noted.matched.func)),
         shards=SHARDS,
         sharded_keys=(
             "ops_headers",
@@ -69,38 +63,53 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
     )
 
 
-def _has_books(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
-    """Whether there is anything to note about an operator."""
-    function = matched.func
-    if is_written_by_hand(function) or not has_derived_kernel(matched):
-        return False
-    return is_tracked_view(function) or (writes_arguments(function) and bool(_written(function)))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Noted:
+    """An operator that there is something to note about."""
+
+    matched: NativeFunctionWithDifferentiabilityInfo
+    written: tuple[int, ...]
+    """Which of its results are tensors that it wrote to; none if it is a view."""
+
+    @staticmethod
+    def of(matched: NativeFunctionWithDifferentiabilityInfo) -> _Noted | None:
+        """What is noted about an operator, if anything."""
+        function = matched.func
+        written: tuple[int, ...] = ()
+        if writes_arguments(function):
+            returns = enumerate(function.func.returns)
+            written = tuple([at for at, returned in returns if returned.type.is_list_like() is None])
+        if not (written or is_tracked_view(function)):
+            return None
+        return _Noted(matched, written) if has_derived_kernel(matched) and not is_written_by_hand(function) else None
 
 
-def _written(function: NativeFunction) -> tuple[str, ...]:
-    """The tensors that an operator writes to and returns."""
-    names = cpp.return_names(function)
-    return tuple(n for n, r in zip(names, function.func.returns, strict=True) if r.type.is_list_like() is None)
+def _item_env(noted: _Noted, signatures: Signatures) -> Mapping[str, tuple[str]]:
+    function = signatures.function
+    name = kernel_name(function)
+    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(ADInplaceOrView::{name})\n);'
+    return {
+        "ops_headers": (ops_include(function.root_name, "_ops"),),
+        "inplace_or_view_method_definitions": (_render(noted, signatures, name),),
+        "inplace_or_view_wrapper_registrations": (registration,),
+    }
 
 
-def _registration(function: NativeFunction) -> str:
-    return f'm.impl("{function.func.name}",\n       TORCH_FN(ADInplaceOrView::{kernel_name(function)})\n);'
-
-
-def _render(matched: NativeFunctionWithDifferentiabilityInfo, signature: DispatcherSignature) -> str:
-    function = matched.func
+def _render(noted: _Noted, signatures: Signatures, name: str) -> str:
+    func, signature, names = signatures.func, signatures.dispatcher, signatures.return_names
     keys = "ks & c10::after_ADInplaceOrView_keyset"
-    arguments = ", ".join([keys, *(binding.name for binding in signature.arguments)])
-    call = f"at::_ops::{function.func.name.unambiguous_name()}::redispatch({arguments})"
-    body = _render_write(function, call) if writes_arguments(function) else _render_view(matched, signature, call)
-    names = cpp.return_names(function)
-    result = f"  return {returned_value(names, function.func.kind())};\n" if names else ""
-    return f"{kernel_head(signature, function)} {{\n{body}{result}}}\n"
+    arguments = ", ".join([keys, *[binding.name for binding in signature.arguments]])
+    call = f"at::_ops::{func.name.unambiguous_name()}::redispatch({arguments})"
+    if noted.written:
+        body = _render_write([names[at] for at in noted.written], call)
+    else:
+        body = _render_view(noted.matched, signature, call)
+    return f"{named_head(signature, name)} {{\n{body}  return {returned_value(names, func.kind())};\n}}\n"
 
 
-def _render_write(function: NativeFunction, call: str) -> str:
+def _render_write(written: Sequence[str], call: str) -> str:
     """Calls the operator, then counts the write."""
-    versions = "".join([f"  increment_version({name});\n" for name in _written(function)])
+    versions = "".join([f"  increment_version({name});\n" for name in written])
     return f"""\
   {{
     at::AutoDispatchBelowADInplaceOrView guard;

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from opgen.output.template import TemplateSet
+from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
 from opgen.values import dataclass
 
 T = TypeVar("T")
@@ -73,27 +73,51 @@ def emit_sharded(
         yield from (OutputFile(each, "", root, group, is_same=True) for each in shard_names)
         yield OutputFile(everything, "", root, None, is_same=True)
         return
-    pieces = [(shard(key(item), shards), item_env(item)) for item in items]
+    whole, parts = _gathered(env, sharded_keys, [(key(item), item_env(item)) for item in items], shards)
+    pattern = templates.get(template).pattern
     text = ""
-    for index in range(shards):
-        one = {**env, "shard_id": f"_{index}"}
-        text = templates.render(template, _gathered(one, sharded_keys, (e for i, e in pieces if i == index)))
+    for index, part in enumerate(parts):
+        text = templates.render(template, {**env, "shard_id": f"_{index}", **_with_unique(part, pattern)})
         yield OutputFile(shard_names[index], text, root, group)
     if shards != 1:
-        whole = {**env, "shard_id": "Everything"}
-        text = templates.render(template, _gathered(whole, sharded_keys, (e for _, e in pieces)))
+        text = templates.render(template, {**env, "shard_id": "Everything", **_with_unique(whole, pattern)})
     yield OutputFile(everything, text, root, None)
 
 
 def _gathered(
-    env: Mapping[str, object], sharded_keys: Collection[str], pieces: Iterable[Mapping[str, Sequence[str]]]
-) -> dict[str, object]:
-    """`env` with the lists of `pieces` appended under the sharded keys."""
-    lists: dict[str, list[str]] = {key: _listed(env.get(key, ())) for key in sharded_keys}
-    for piece in pieces:
+    env: Mapping[str, object],
+    sharded_keys: Collection[str],
+    pieces: Iterable[tuple[str, Mapping[str, Sequence[str]]]],
+    shards: int,
+) -> tuple[dict[str, list[str]], list[dict[str, list[str]]]]:
+    """What `env` and then the pieces have under the sharded keys: that of all pieces, and of those of each shard."""
+    whole, *parts = [{key: _listed(env.get(key, ())) for key in sharded_keys} for _ in range(shards + 1)]
+    shard_of: dict[str, int] = {}
+    for name, piece in pieces:
+        at = shard_of.get(name)
+        if at is None:
+            at = shard_of[name] = shard(name, shards)
+        part = parts[at]
         for key, values in piece.items():
-            lists[key].extend(values)  # a KeyError here is a bug: the emitter forgot to declare its key
-    return {**env, **lists, **{f"unique_{key}": unique(values) for key, values in lists.items()}}
+            whole[key] += values  # a KeyError here is a bug: the emitter forgot to declare its key
+            part[key] += values
+    # What is even as a whole is so in parts.
+    for key, texts in whole.items():
+        whole[key] = noted_if_even(texts)
+        if isinstance(whole[key], EvenTexts):
+            for part in parts:
+                part[key] = EvenTexts(part[key])
+    return whole, parts
+
+
+def _with_unique(lists: Mapping[str, list[str]], pattern: str) -> dict[str, object]:
+    """The lists, and as `unique_…` the same without repetitions, as far as `pattern` mentions that."""
+    env: dict[str, object] = dict(lists)
+    for key, texts in lists.items():
+        name = f"unique_{key}"
+        # The variable is there even if nobody asks for it: whoever misspells it is told of it.
+        env[name] = unique(texts) if name in pattern else texts
+    return env
 
 
 def unique(lines: Iterable[str]) -> list[str]:

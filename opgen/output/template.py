@@ -193,13 +193,23 @@ def splice(value: object, indent: str) -> str:
     """
     items = value if isinstance(value, (list, tuple)) else (value,)
     text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
-    if not _is_even(text):
+    if not isinstance(value, EvenTexts) and not _is_even(text):
         text = "\n".join([line.rstrip() for item in items for line in str(item).splitlines()]).rstrip()
     if not indent or not text:
         return text
     if "\n\n" in text or text.startswith("\n"):
         return "\n".join([indent + line if line else "" for line in text.split("\n")])
     return indent + text.replace("\n", "\n" + indent)
+
+
+class EvenTexts(list[str]):
+    """Texts of which each line ends in nothing but a newline, so that `splice` need not look."""
+
+
+def noted_if_even(texts: list[str]) -> list[str]:
+    """The texts; as `EvenTexts`, if they are that.  For a list which, in whole or in parts, several files splice."""
+    # The newline is for what stands behind the last line.
+    return EvenTexts(texts) if _is_even("\n".join(map(str, texts)) + "\n") else texts
 
 
 def _is_even(text: str) -> bool:
