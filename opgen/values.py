@@ -9,6 +9,8 @@ compiled at once, and the slots are found once.
         name: str
         default: str | None = None
 
+`cached_property` is a method that is asked once.
+
 `dataclasses` still works out what the fields are: `fields` and `replace` do what they always do.
 """
 
@@ -24,7 +26,24 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from functools import cached_property as cached_property
 else:
+
+    class cached_property:
+        """As Python's own, without the lock that it takes before Python 3.12."""
+
+        def __init__(self, make: Callable[[Any], object]) -> None:
+            self.make = make
+            self.__doc__ = make.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> object:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.make(instance)
+            return value
 
     def dataclass(*, frozen: bool = False, slots: bool, eq: bool = True) -> Callable[[type[T]], type[T]]:
         """Makes a dataclass with slots of a class; without `eq`, its objects are compared by identity."""

@@ -23,7 +23,9 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.api.types import (
+    AS_LIST_REF,
     BASE_TYPE_TO_CPP,
+    BESIDE_OPTIONS,
     BOOL,
     CONST_OPTIONAL_SCALAR,
     CONST_OPTIONAL_TENSOR,
@@ -32,6 +34,7 @@ from opgen.api.types import (
     DEFAULT_POLICY,
     I_TENSOR_LIST_REF,
     INT_ARRAY_REF,
+    KINDS,
     LONG,
     LONG_VECTOR,
     MUTABLE_TENSOR,
@@ -42,10 +45,12 @@ from opgen.api.types import (
     SCALAR_ARRAY_REF,
     SYM_INT_ARRAY_REF,
     SYM_INT_VECTOR,
+    SYMBOLIC,
     TENSOR,
     TENSOR_LIST,
     TENSOR_OPTIONS,
     VOID,
+    WITH_DEFAULT,
     ArgName,
     ArrayCType,
     ArrayRefCType,
@@ -60,6 +65,7 @@ from opgen.api.types import (
     TypePolicy,
     UnsupportedTypeError,
     VectorCType,
+    remember,
     render_decls,
     render_defns,
     render_types,
@@ -90,10 +96,10 @@ NO_DEFAULTS_LEFT_OUT: Final[frozenset[str]] = frozenset()
 
 def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False, symint_overload: bool = False) -> str:
     """The public C++ name of `func`: `add`, `add_`, `add_out`, `add_outf`, `empty_symint`."""
-    stem = plain_name(func)
+    stem = str(func.name.name)
     if symint_overload:
         stem += "_symint"
-    if func.is_out_fn():
+    if func.arguments.out:
         stem += "_outf" if faithful_name_for_out_overloads else "_out"
     return stem
 
@@ -182,6 +188,7 @@ _VECTORS: Final = (
 )
 _OBJECTS: Final = MappingProxyType({BaseTy.Tensor: TENSOR, BaseTy.Scalar: SCALAR})
 """What is passed by reference, by value."""
+_RETURNED: Final = MappingProxyType({**_TABLES[True].value, **_OBJECTS})
 
 
 def value_ctype(t: Type, *, symint: bool = False) -> CType | None:
@@ -299,13 +306,16 @@ def argument_type(
 
 def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     """The C++ type of a returned `t`; a `SymInt` is returned as such in every convention."""
-    if mutable and _is(t, BaseTy.Tensor):
-        return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
+    if isinstance(t, BaseType):
+        if mutable and t.name is BaseTy.Tensor:
+            return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
+        returned = _RETURNED.get(t.name)
+        if returned is None:
+            raise UnsupportedTypeError(t, "has no C++ type")
+        return returned
     value = value_ctype(t, symint=True)
     if value is not None:
         return value
-    if isinstance(t, BaseType):
-        return _OBJECTS[t.name]
     if isinstance(t, ListType):
         if mutable:
             raise UnsupportedTypeError(t, "can't be returned as a mutable list: return nothing")
@@ -328,7 +338,8 @@ def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -
 
 def return_type(r: Return, *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     """The C++ type of one returned value."""
-    return returntype_type(r.type, mutable=r.is_write, policy=policy)
+    mutable = r.annotation is not None and r.annotation.is_write
+    return returntype_type(r.type, mutable=mutable, policy=policy)
 
 
 # ------------------------------------------------------------------------------------- defaults
@@ -399,25 +410,33 @@ def argument(
     policy: TypePolicy = DEFAULT_POLICY,
 ) -> list[Binding]:
     """The parameters for `a`: one, or none (a method's self), or four (faithful tensor options)."""
-    if isinstance(a, Argument):
-        binds: ArgName = a.name
-        if has_tensor_options and binds == "memory_format":
-            binds = SpecialArgName.possibly_redundant_memory_format
-        default = None
-        if a.default is not None and not faithful and a.name not in cpp_no_default_args:
-            default = default_expr(a.default, a.type, symint=symint)
-        return [Binding(a.name, argument_type(a, binds=binds, symint=symint, policy=policy), a, default)]
+    if isinstance(a, TensorOptionsArguments):
+        return _options(a, faithful, symint, policy)
     if isinstance(a, SelfArgument):
-        if method:
-            return []
-        nctype = argument_type(a.argument, binds=a.argument.name, symint=symint, policy=policy)
-        return [Binding(a.argument.name, nctype, a.argument)]
-    if faithful:
-        return [
-            Binding(option.name, argument_type(option, binds=option.name, symint=symint, policy=policy), a)
-            for option in a.all()
-        ]
-    return [Binding("options", NamedCType("options", TENSOR_OPTIONS), a, _options_default(a))]
+        return [] if method else [_binding(a.argument, symint * SYMBOLIC, policy)]
+    has_default = not faithful and a.name not in cpp_no_default_args
+    kind = symint * SYMBOLIC + has_default * WITH_DEFAULT + has_tensor_options * BESIDE_OPTIONS
+    return [_binding(a, kind, policy)]
+
+
+def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, policy: TypePolicy) -> list[Binding]:
+    """The parameters for tensor options: four, or one for all."""
+    if not faithful:
+        return [Binding("options", NamedCType("options", TENSOR_OPTIONS), options, _options_default(options))]
+    return [
+        Binding(option.name, argument_type(option, binds=option.name, symint=symint, policy=policy), options)
+        for option in options.all()
+    ]
+
+
+def _binding(a: Argument, kind: int, policy: TypePolicy) -> Binding:
+    """The parameter of a kind for one argument."""
+    symint = bool(kind & SYMBOLIC)
+    ctype = argument_ctype(a.type, mutable=a.is_write, symint=symint, policy=policy)
+    is_redundant = kind & BESIDE_OPTIONS and a.name == "memory_format"
+    binds: ArgName = SpecialArgName.possibly_redundant_memory_format if is_redundant else a.name
+    default = default_expr(a.default, a.type, symint=symint) if kind & WITH_DEFAULT and a.default is not None else None
+    return Binding(a.name, NamedCType(binds, ctype), a, default)
 
 
 def arguments(
@@ -431,39 +450,28 @@ def arguments(
     known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
     """The parameters of a C++ function with these arguments; out arguments first unless faithful."""
-    non_out = arguments.non_out
-    ordered = (*non_out, *arguments.out) if faithful else (*arguments.out, *non_out)
-    has_tensor_options = arguments.tensor_options is not None
-    kind = 8 + 4 * faithful + 2 * symint + has_tensor_options
-    if known is None or policy is not DEFAULT_POLICY or cpp_no_default_args:
+    non_out, out, options = arguments.non_out, arguments.out, arguments.tensor_options
+    if known is None or policy.use_const_ref_for_mutable_tensors:
         known = {}
+    plain = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
+    beside_options = plain + (options is not None) * BESIDE_OPTIONS
+    with_default = beside_options + (not faithful) * WITH_DEFAULT
     bindings: list[Binding] = []
-    for a in ordered:
-        key = _known_key(a, kind, method=method, symint=symint)
-        found = known.get(key)
-        if found is not None:
-            bindings.append(found)
+    for item in (*non_out, *out) if faithful else (*out, *non_out):
+        if isinstance(item, Argument):
+            a, kind = item, with_default if item.name not in cpp_no_default_args else beside_options
+            # Most are what the dispatcher takes as well.
+            if a.default is None and a.name != "memory_format":
+                kind = plain
+        elif isinstance(item, SelfArgument):
+            if method:
+                continue
+            a, kind = item.argument, plain
+        else:
+            bindings += _options(item, faithful, symint, policy)
             continue
-        made = argument(
-            a,
-            cpp_no_default_args=cpp_no_default_args,
-            method=method,
-            faithful=faithful,
-            symint=symint,
-            has_tensor_options=has_tensor_options,
-            policy=policy,
-        )
-        if key:
-            known[key] = made[0]
-        bindings += made
+        bindings.append(known.get(id(a) * KINDS + kind) or remember(known, a, kind, _binding(a, kind, policy)))
     return tuple(bindings)
-
-
-def _known_key(a: Argument | TensorOptionsArguments | SelfArgument, kind: int, *, method: bool, symint: bool) -> int:
-    """What the parameter for `a` depends on: the argument, and the kind of function in four bits; 0 if it isn't one."""
-    if isinstance(a, Argument):
-        return id(a) * 16 + kind
-    return id(a.argument) * 16 + 2 + symint if isinstance(a, SelfArgument) and not method else 0
 
 
 # ----------------------------------------------------------------------------------- signatures
@@ -503,7 +511,7 @@ class CppSignature:
             faithful=faithful,
             symint=symint,
             method=method,
-            cpp_no_default_args=frozenset(function.cpp_no_default_args),
+            cpp_no_default_args=function.cpp_no_default_args,
             policy=policy,
             known=known,
         )
@@ -583,18 +591,21 @@ class CppSignatureGroup:
         function: NativeFunction, *, method: bool, fallback_binding: bool = False, known: KnownBindings | None = None
     ) -> CppSignatureGroup:
         """Every C++ function of `function`."""
+        func, policy = function.func, TypePolicy.from_function(function)
+        returns = returns_type(func.returns, policy=policy)
 
         def derive(faithful: bool, symint: bool) -> CppSignature:
-            return CppSignature.derive(
-                function,
-                method=method,
+            bindings = arguments(
+                func.arguments,
                 faithful=faithful,
                 symint=symint,
-                fallback_binding=fallback_binding,
+                method=method,
+                cpp_no_default_args=function.cpp_no_default_args,
+                policy=policy,
                 known=known,
             )
+            return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
 
-        func = function.func
         has_faithful = func.arguments.tensor_options is not None or bool(func.arguments.out)
         has_symint = func.has_symint()
         return CppSignatureGroup(

@@ -16,7 +16,10 @@ from collections.abc import Sequence
 
 from opgen.api import cpp
 from opgen.api.types import (
+    AS_LIST_REF,
     DEFAULT_POLICY,
+    KINDS,
+    SYMBOLIC,
     ArgName,
     Binding,
     CType,
@@ -24,6 +27,7 @@ from opgen.api.types import (
     KnownBindings,
     NamedCType,
     TypePolicy,
+    remember,
     render_defns,
     render_types,
 )
@@ -82,16 +86,15 @@ def arguments(
     known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
     """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
-    if known is None or policy is not DEFAULT_POLICY:
-        return tuple([argument(a, symint=symint, policy=policy) for a in func.schema_order_arguments()])
-    found = []
-    for a in func.arguments.flat_all:
-        key = id(a) * 16 + symint
-        binding = known.get(key)
-        if binding is None:
-            binding = known[key] = argument(a, symint=symint)
-        found.append(binding)
-    return tuple(found)
+    if known is None or policy.use_const_ref_for_mutable_tensors:
+        return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
+    kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
+    return tuple(
+        [
+            known.get(id(a) * KINDS + kind) or remember(known, a, kind, argument(a, symint=symint, policy=policy))
+            for a in func.arguments.flat_all
+        ]
+    )
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
@@ -131,7 +134,8 @@ class DispatcherSignature:
     ) -> DispatcherSignature:
         """The signature of an operator with the schema `func` and the policy `policy`."""
         bindings = arguments(func, symint=symint, policy=policy, known=known)
-        return DispatcherSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
+        returns = cpp.returns_type(func.returns, policy=policy)
+        return DispatcherSignature(func, symint, prefix, policy, bindings, returns)
 
     def with_prefix(self, prefix: str) -> DispatcherSignature:
         """The same signature with `prefix` before the function's name."""

@@ -26,7 +26,10 @@ from typing import Final, TypeAlias
 from opgen.model import (
     Argument,
     BaseTy,
+    BaseType,
+    ListType,
     NativeFunction,
+    OptionalType,
     ScalarType,
     SelfArgument,
     TensorOptionsArguments,
@@ -66,10 +69,9 @@ class TypePolicy:
     @staticmethod
     def from_function(function: NativeFunction) -> TypePolicy:
         """The policy of `function`: structured operators take tensor lists as `ITensorListRef`."""
-        const_ref, ilistref = function.use_const_ref_for_mutable_tensors, function.part_of_structured_group
-        if not const_ref:
-            return STRUCTURED_POLICY if ilistref else DEFAULT_POLICY
-        return TypePolicy(const_ref, ilistref)
+        if function.use_const_ref_for_mutable_tensors:
+            return TypePolicy(True, function.part_of_structured_group)
+        return STRUCTURED_POLICY if function.part_of_structured_group else DEFAULT_POLICY
 
 
 DEFAULT_POLICY: Final = TypePolicy()
@@ -306,10 +308,35 @@ class Binding:
 
 
 KnownBindings: TypeAlias = dict[int, Binding]
-"""The parameters for arguments under the default policy, by the argument's identity and what else they depend on.
+"""The parameters for arguments, by the argument's identity and what else they depend on.
 
 Equal arguments of different operators are one value, so that most parameters need not be made anew.
 """
+
+SYMBOLIC: Final = 1
+"""Takes `c10::SymInt` where the schema says so."""
+AS_LIST_REF: Final = 2
+"""Takes lists of tensors as `ITensorListRef`."""
+WITH_DEFAULT: Final = 4
+"""May be left out, if the schema has a default."""
+BESIDE_OPTIONS: Final = 8
+"""Stands beside a `TensorOptions`."""
+KINDS: Final = 16
+"""How many kinds of parameters there are for an argument: all sums of these."""
+
+
+def remember(known: KnownBindings, argument: Argument, kind: int, binding: Binding) -> Binding:
+    """Keeps the parameter of this kind for an argument, and of other kinds for which it is spelled alike."""
+    key = id(argument) * KINDS + kind
+    known[key] = binding
+    type = argument.type
+    while isinstance(type, OptionalType | ListType):
+        type = type.elem
+    if isinstance(type, BaseType) and type.name is not BaseTy.SymInt:
+        known[key ^ SYMBOLIC] = binding
+        if type.name is not BaseTy.Tensor or type is argument.type:
+            known[key ^ AS_LIST_REF] = known[key ^ AS_LIST_REF ^ SYMBOLIC] = binding
+    return binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,14 +349,24 @@ class Expr:
     """Its type, and what its value stands for."""
 
 
+# Every parameter of every function is rendered by one of these, so they don't ask its methods.
+
+
 def render_decls(bindings: Sequence[Binding]) -> str:
     """`const at::Tensor & self, int64_t dim=0`"""
-    return ", ".join([binding.decl() for binding in bindings])
+    return ", ".join(
+        [
+            f"{binding.nctype.type.spelled} {binding.name}"
+            if binding.default is None
+            else f"{binding.nctype.type.spelled} {binding.name}={binding.default}"
+            for binding in bindings
+        ]
+    )
 
 
 def render_defns(bindings: Sequence[Binding]) -> str:
     """`const at::Tensor & self, int64_t dim`"""
-    return ", ".join([binding.defn() for binding in bindings])
+    return ", ".join([f"{binding.nctype.type.spelled} {binding.name}" for binding in bindings])
 
 
 def render_types(bindings: Sequence[Binding]) -> str:

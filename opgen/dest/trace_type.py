@@ -12,16 +12,15 @@ if the tracer asks for that.  Operators that return no tensors only run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api import cpp
 from opgen.api.python import is_factory
 from opgen.api.signatures import Signatures
-from opgen.dest.autograd_kernels import kernel_head, kernel_name, returned_value
+from opgen.dest.autograd_kernels import kernel_name, named_head, returned_value
 from opgen.dest.includes import ops_include
-from opgen.model import BaseTy, BaseType, NativeFunction, SchemaKind
+from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.program import Program
@@ -48,7 +47,10 @@ _RECORDED_AS_PARTS: Final = frozenset(
 _FUNCTIONAL_NAMES: Final = MappingProxyType({"zero": "zeros_like", "fill": "full_like"})
 """The functional operators that some in place ones are recorded as; others are called alike."""
 
-_STORAGE: Final = BaseType(BaseTy.Storage)
+_WRITES: Final = frozenset({SchemaKind.inplace, SchemaKind.out})
+"""Forms that return what they write to."""
+
+_KEYS_BELOW: Final = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
 
 
 def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -58,7 +60,7 @@ def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[Output
         "TraceType.cpp",
         {},
         [function for function in program.functions if _has_tracer(function)],
-        key=lambda function: function.root_name,
+        key=lambda function: function.func.name.name.base,
         item_env=lambda function: _item_env(program.signatures(function)),
         shards=SHARDS,
         sharded_keys=("ops_headers", "trace_method_definitions", "trace_wrapper_registrations"),
@@ -73,85 +75,104 @@ def _has_tracer(function: NativeFunction) -> bool:
 def should_trace(function: NativeFunction) -> bool:
     """Whether a call is recorded."""
     func = function.func
-    if any(argument.type == _STORAGE for argument in func.arguments.flat_all):
+    if func.name.name.base in _RECORDED_AS_PARTS:
         return False
-    return function.root_name not in _RECORDED_AS_PARTS and any(r.type.is_tensor_like() for r in func.returns)
+    # The types of all arguments are looked at, so they aren't asked.
+    for argument in func.arguments.flat_all:
+        if isinstance(argument.type, BaseType) and argument.type.name is BaseTy.Storage:
+            return False
+    return any(returned.type.is_tensor_like() for returned in func.returns)
 
 
-def _item_env(signatures: Signatures) -> Mapping[str, list[str]]:
-    function = signatures.function
-    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(TraceType::{kernel_name(function)})\n);\n'
+def _item_env(signatures: Signatures) -> Mapping[str, Sequence[str]]:
+    func, kernel = signatures.func, kernel_name(signatures.function)
+    registration = f'm.impl("{func.name}",\n       TORCH_FN(TraceType::{kernel})\n);\n'
     return {
-        "ops_headers": [ops_include(function.root_name, "_ops")],
-        "trace_method_definitions": [render_function(signatures)],
-        "trace_wrapper_registrations": [registration],
+        "ops_headers": (ops_include(func.name.name.base, "_ops"),),
+        "trace_method_definitions": (_render(signatures, kernel),),
+        "trace_wrapper_registrations": (registration,),
     }
 
 
-def render_function(signatures: Signatures) -> str:
+def _render(signatures: Signatures, kernel: str) -> str:
     """The function that records a call and lets it run."""
-    is_traced = should_trace(signatures.function)
-    body = "".join(
-        [
-            _recorded_inputs(signatures) if is_traced else "",
-            _redispatch(signatures),
-            _recorded_outputs(signatures) if is_traced else "",
-            _return(signatures),
-        ]
+    function, dispatcher, names = signatures.function, signatures.dispatcher, signatures.return_names
+    before = after = ""
+    if should_trace(function):
+        before, after = _recorded_inputs(function), _recorded_outputs(names)
+    result, returned = _returned(names, function.func.kind())
+    return (
+        f"{named_head(dispatcher, kernel)} {{\n"
+        f"{before}"
+        f"  {result}at::_ops::{function.func.name.unambiguous_name()}::redispatch("
+        f"{', '.join([_KEYS_BELOW, *[binding.name for binding in dispatcher.arguments]])});\n"
+        f"{after}"
+        f"{returned}}}\n"
     )
-    return f"{kernel_head(signatures.dispatcher, signatures.function)} {{\n{body}}}\n"
+
+
+def _returned(names: Sequence[str], kind: SchemaKind) -> tuple[str, str]:
+    """What a kernel's results are assigned to, and the statement that returns them; both may be empty."""
+    if not names:
+        return "", ""
+    if kind in _WRITES:
+        return "", f"  return {returned_value(names, kind)};\n"
+    if len(names) == 1:
+        return f"auto {names[0]} = ", f"  return {names[0]};\n"
+    moved = ", ".join([f"std::move({name})" for name in names])
+    return f"auto [{', '.join(names)}] = ", f"  return std::make_tuple({moved});\n"
 
 
 # ------------------------------------------------------------------------------ what is recorded
 
 
-def _recorded_inputs(signatures: Signatures) -> str:
-    function = signatures.function
+def _recorded_inputs(function: NativeFunction) -> str:
+    func = function.func
+    name, arguments = func.name.name, func.arguments
+    # The graph may have a functional operator in the place of one in place; an `__iand__` stays what it is.
+    is_inplace = name.inplace and not name.dunder_method
+    inputs = "".join([f'    jit::tracer::addInputs(node, "{a.name}", {a.name});\n' for a in arguments.flat_non_out])
+    if arguments.out:
+        inputs += _out_inputs(function, arguments.out)
+    if name.base in _FUNCTIONAL_NAMES and (arguments.out or is_inplace):
+        inputs += _if_outplace(_LIKE_OPTIONS, "")
+    unique = ""
+    if is_inplace or (arguments.out and not name.dunder_method):
+        # What is written to is checked, since the graph's operator writes to nothing.
+        out, written = ("_out", arguments.out[0].name) if arguments.out else ("", "self")
+        unique = f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}{out}", {written});\n'
     return (
         "  torch::jit::Node* node = nullptr;\n"
         "  std::shared_ptr<jit::tracer::TracingState> tracer_state;\n"
         "  if (jit::tracer::isTracing()) {\n"
         "    tracer_state = jit::tracer::getTracingState();\n"
         "    at::Symbol op_name;\n"
-        f"{_op_name(function)}"
+        f"{_op_name(func)}"
         "    node = tracer_state->createNode(op_name, /*num_outputs=*/0);\n"
         "    jit::tracer::recordSourceLocation(node);\n"
-        f"{_inputs(function)}"
+        f"{inputs}"
         "    tracer_state->insertNode(node);\n"
-        f"{_uniqueness(signatures)}"
+        f"{unique}"
         "    jit::tracer::setTracingState(nullptr);\n"
         "  }\n"
     )
 
 
-def _is_inplace(function: NativeFunction) -> bool:
-    """Whether the graph may have a functional operator in its place; an `__iand__` stays what it is."""
-    name = function.func.name.name
-    return name.inplace and not name.dunder_method
-
-
-def _op_name(function: NativeFunction) -> str:
-    name = function.func.name.name
+def _op_name(func: FunctionSchema) -> str:
+    name, text = func.name.name, str(func.name.name)
     if name.dunder_method:
-        return _symbol(4, str(name))
-    functional = _FUNCTIONAL_NAMES.get(name.base, name.base if name.inplace else str(name))
-    if function.func.kind() not in (SchemaKind.inplace, SchemaKind.mutable):
-        return _symbol(4, functional)
-    return (
-        "    if (tracer_state->force_outplace) {\n"
-        f"{_symbol(6, functional)}"
-        "    } else {\n"
-        f"{_symbol(6, str(name))}"
-        "    }\n"
+        return f'    op_name = c10::Symbol::fromQualString("aten::{text}");\n'
+    functional = _FUNCTIONAL_NAMES.get(name.base, name.base if name.inplace else text)
+    if func.kind() not in (SchemaKind.inplace, SchemaKind.mutable):
+        return f'    op_name = c10::Symbol::fromQualString("aten::{functional}");\n'
+    return _if_outplace(
+        f'      op_name = c10::Symbol::fromQualString("aten::{functional}");\n',
+        f'      op_name = c10::Symbol::fromQualString("aten::{text}");\n',
     )
 
 
-def _symbol(indent: int, name: str) -> str:
-    return f'{" " * indent}op_name = c10::Symbol::fromQualString("aten::{name}");\n'
-
-
 def _add_inputs(name: str, *values: str) -> str:
-    return "".join([f'jit::tracer::addInputs(node, "{name}", {value});\n' for value in values])
+    return "".join([f'      jit::tracer::addInputs(node, "{name}", {value});\n' for value in values])
 
 
 _LIKE_OPTIONS: Final = (
@@ -162,26 +183,17 @@ _LIKE_OPTIONS: Final = (
         "device_or_default(::std::nullopt)",
         "pinned_memory_or_default(::std::nullopt)",
     )
-    + "::std::optional<MemoryFormat> memory_format = c10::MemoryFormat::Preserve;\n"
+    + "      ::std::optional<MemoryFormat> memory_format = c10::MemoryFormat::Preserve;\n"
     + _add_inputs("memory_format", "memory_format")
 )
 """What the functional `…_like` operators take beside the arguments of the in place ones."""
 
 
-def _inputs(function: NativeFunction) -> str:
-    arguments = function.func.arguments
-    lines = "".join([f"    {_add_inputs(a.name, a.name)}" for a in arguments.flat_non_out])
-    if arguments.out:
-        options = _out_options(arguments.out[0].name) if _makes_its_out(function) else ""
-        lines += _if_outplace(options, "".join([_add_inputs(a.name, a.name) for a in arguments.out]))
-    if function.root_name in _FUNCTIONAL_NAMES and (arguments.out or _is_inplace(function)):
-        lines += _if_outplace(_LIKE_OPTIONS, "")
-    return lines
-
-
-def _makes_its_out(function: NativeFunction) -> bool:
-    """Whether the functional form is a factory: its options then are those of the out tensor."""
-    return function.root_name == "normal" or is_factory(function.func, function.category_override)
+def _out_inputs(function: NativeFunction, outs: Sequence[Argument]) -> str:
+    """What is recorded of out arguments: if the functional form is a factory, its options are those of the first."""
+    is_factory_like = function.root_name == "normal" or is_factory(function.func, function.category_override)
+    options = _out_options(outs[0].name) if is_factory_like else ""
+    return _if_outplace(options, "".join([_add_inputs(out.name, out.name) for out in outs]))
 
 
 def _out_options(out: str) -> str:
@@ -195,59 +207,9 @@ def _out_options(out: str) -> str:
 
 
 def _if_outplace(then: str, otherwise: str) -> str:
-    return (
-        "    if (tracer_state->force_outplace) {\n"
-        f"{_indented(then, 6)}"
-        "    } else {\n"
-        f"{_indented(otherwise, 6)}"
-        "    }\n"
-    )
+    return f"    if (tracer_state->force_outplace) {{\n{then}    }} else {{\n{otherwise}    }}\n"
 
 
-def _indented(lines: str, by: int) -> str:
-    return "".join([f"{' ' * by}{line}" for line in lines.splitlines(keepends=True)])
-
-
-def _uniqueness(signatures: Signatures) -> str:
-    """A check of what is written to, since the graph's operator writes to nothing."""
-    func = signatures.func
-    if func.is_out_fn() and not func.name.name.dunder_method:
-        written = func.arguments.out[0].name
-    elif _is_inplace(signatures.function):
-        written = "self"
-    else:
-        return ""
-    name = cpp.name(func)
-    return f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}", {written});\n'
-
-
-def _recorded_outputs(signatures: Signatures) -> str:
-    outputs = "".join([f"    jit::tracer::addOutput(node, {name});\n" for name in signatures.return_names])
+def _recorded_outputs(names: Sequence[str]) -> str:
+    outputs = "".join([f"    jit::tracer::addOutput(node, {name});\n" for name in names])
     return f"  if (tracer_state) {{\n    jit::tracer::setTracingState(std::move(tracer_state));\n{outputs}  }}\n"
-
-
-# ----------------------------------------------------------------------------------- what is run
-
-_KEYS_BELOW: Final = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
-
-
-def _returns_arguments(signatures: Signatures) -> bool:
-    """Whether what is returned is what was written to."""
-    return signatures.func.kind() in (SchemaKind.inplace, SchemaKind.out)
-
-
-def _redispatch(signatures: Signatures) -> str:
-    arguments = ", ".join([_KEYS_BELOW, *(binding.name for binding in signatures.dispatcher.arguments)])
-    call = f"at::_ops::{signatures.func.name.unambiguous_name()}::redispatch({arguments});\n"
-    names = signatures.return_names
-    if not names or _returns_arguments(signatures):
-        return f"  {call}"
-    result = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
-    return f"  auto {result} = {call}"
-
-
-def _return(signatures: Signatures) -> str:
-    names = signatures.return_names
-    if len(names) > 1 and not _returns_arguments(signatures):
-        names = tuple([f"std::move({name})" for name in names])
-    return f"  return {returned_value(names, signatures.func.kind())};\n" if names else ""

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, field, replace
 
 import pytest
 
-from opgen.values import dataclass
+from opgen.values import cached_property, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,22 @@ def test_wrong_arguments_are_refused() -> None:
         Point()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'fixed'"):
         Point(1, fixed="no")  # type: ignore[call-arg]
+
+
+class Circle:
+    """With something that is worked out when someone asks."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @cached_property
+    def area(self) -> int:
+        """Worked out once."""
+        self.asked += 1
+        return 3
+
+
+def test_a_cached_property_is_worked_out_once_for_each_object() -> None:
+    circle = Circle()
+    assert (circle.area, circle.area, circle.asked) == (3, 3, 1)
+    assert (Circle().area, circle.asked, Circle.area.__doc__) == (3, 1, "Worked out once.")
