@@ -3,9 +3,9 @@
 Python sees one function where the schema language has several: the form with out arguments and the
 functional form are one signature with `out=None`, and a factory takes dtype, layout, device,
 pin_memory and requires_grad as keywords, whether its own schema names them or not (the out form's
-doesn't).  How parsed arguments reach C++ is the business of `python_calls`, which overloads are
-bound and in which order the parser tries them that of `python_overloads`, and what a type checker
-is told that of `python_stubs`.
+doesn't).  How the parser spells types is the business of `python_parser`, how parsed arguments reach
+C++ that of `python_calls`, which overloads are bound and in which order the parser tries them that of
+`python_overloads`, and what a type checker is told that of `python_stubs`.
 
     add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 
@@ -14,14 +14,12 @@ is told that of `python_stubs`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import Final, TypeAlias
 
 from opgen.api import cpp
-from opgen.api.types import UnsupportedTypeError
+from opgen.api.python_parser import TENSOR, argument_type_str, parser_default, unpack_method
 from opgen.model import (
     Argument,
     BaseTy,
@@ -36,80 +34,7 @@ from opgen.model import (
 )
 from opgen.values import dataclass
 
-TENSOR: Final = BaseType(BaseTy.Tensor)
-BOOL: Final = BaseType(BaseTy.bool)
-
 SCALAR: Final = BaseType(BaseTy.Scalar)
-
-PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "Tensor",
-        BaseTy.int: "int64_t",
-        BaseTy.float: "double",
-        BaseTy.str: "c10::string_view",
-        BaseTy.SymInt: "SymInt",
-        **{
-            ty: ty.name
-            for ty in (
-                BaseTy.bool,
-                BaseTy.Scalar,
-                BaseTy.ScalarType,
-                BaseTy.Generator,
-                BaseTy.Layout,
-                BaseTy.Device,
-                BaseTy.DeviceIndex,
-                BaseTy.MemoryFormat,
-                BaseTy.Storage,
-                BaseTy.Stream,
-                BaseTy.QScheme,
-            )
-        },
-    }
-)
-"""What the argument parser calls each type; a type that isn't here can't come from Python."""
-
-_PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "TensorList",
-        BaseTy.int: "IntArrayRef",
-        BaseTy.SymInt: "SymIntArrayRef",
-        BaseTy.Scalar: "ScalarList",
-    }
-)
-
-# --------------------------------------------------------------------------------- types
-
-
-def argument_type_str(t: Type, *, simple_type: bool = False) -> str:
-    """How the argument parser spells `t`; with `simple_type`, without the size of a list."""
-    if isinstance(t, BaseType):
-        if t.name in PARSER_TYPES:
-            return PARSER_TYPES[t.name]
-    elif isinstance(t, OptionalType):
-        return f"{argument_type_str(t.elem, simple_type=simple_type)}?"
-    elif isinstance(t, ListType):
-        return _list_type_str(t, simple_type)
-    raise UnsupportedTypeError(t, "can't be given from Python")
-
-
-def _list_type_str(t: ListType, simple_type: bool) -> str:
-    elem = t.elem
-    if isinstance(elem, OptionalType) and elem.elem == TENSOR:
-        return "c10::List<::std::optional<Tensor>>"
-    if elem == BOOL and t.size is not None:
-        return f"::std::array<bool,{t.size}>"
-    if not isinstance(elem, BaseType) or elem == BOOL:
-        raise UnsupportedTypeError(t, "can't be given from Python")
-    name = _PARSER_LISTS.get(elem.name)
-    if name is None:
-        return f"ArrayRef<{argument_type_str(elem)}>"
-    return name if t.size is None or simple_type else f"{name}[{t.size}]"
-
-
-def argument_type_size(t: Type) -> int | None:
-    """The size of a list that one element may stand for in Python; None if there is none."""
-    as_list = t.is_list_like()
-    return None if as_list is None or as_list.elem == BOOL else as_list.size
 
 
 def without_symint(t: Type) -> Type:
@@ -119,32 +44,6 @@ def without_symint(t: Type) -> Type:
     if isinstance(t, OptionalType):
         return OptionalType(without_symint(t.elem))
     return ListType(without_symint(t.elem), t.size) if isinstance(t, ListType) else t
-
-
-# ------------------------------------------------------------------------------ defaults
-
-_DEFAULT_WORDS: Final = MappingProxyType(
-    {
-        "[]": "None",
-        "Mean": "at::Reduction::Mean",
-        "contiguous_format": "c10::MemoryFormat::Contiguous",
-        "long": "at::kLong",
-    }
-)
-"""Defaults that the parser spells otherwise than the schema does."""
-_EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
-
-
-def parser_default(default: str, t: Type) -> str:
-    """The default of a schema as the argument parser reads it."""
-    if default[:1] in ("'", '"'):
-        return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
-    if default.startswith("[") and default != "[]" and t.is_list_like():
-        # The parser takes what comes after a space for the next argument.
-        return "{" + default[1:-1].replace(" ", "") + "}"
-    if "e" in default and _EXPONENT.fullmatch(default):
-        return str(float(default))
-    return _DEFAULT_WORDS.get(default, default)
 
 
 # ----------------------------------------------------------------------------- arguments
@@ -161,6 +60,9 @@ class PythonArgument:
     """The default as a schema spells it; None if the argument must be given."""
     default_init: str | None = None
     """The C++ value to use where None is given, if that isn't `nullopt`."""
+    # Worked out when first asked for: equal arguments of many functions are one value.
+    _spelled: str = field(default="", init=False, repr=False, compare=False)
+    _unpack_method: str = field(default="", init=False, repr=False, compare=False)
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
         """What callers name it."""
@@ -169,9 +71,23 @@ class PythonArgument:
 
     def argument_str(self, *, method: bool = False) -> str:
         """The argument as the parser reads it: `int64_t dim=0`."""
-        type = argument_type_str(self.type)
+        if method and self.name == "self":
+            return self._spell(self.python_name(method=True))
+        if not self._spelled:
+            object.__setattr__(self, "_spelled", self._spell(self.python_name()))
+        return self._spelled
+
+    def _spell(self, name: str) -> str:
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
-        return f"{type} {self.python_name(method=method)}{default}"
+        return f"{argument_type_str(self.type)} {name}{default}"
+
+    def parsed_value(self, index: int) -> str:
+        """The C++ expression for what the parser read as the argument with this number: `_r.toInt64(1)`."""
+        init = self.default_init
+        if not self._unpack_method:
+            method = unpack_method(self.type, self.default, has_init=init is not None)
+            object.__setattr__(self, "_unpack_method", method)
+        return f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +144,7 @@ class PythonSignature:
     symint: bool = True
     """Whether symbolic integers are taken as such; else the types above have plain ones."""
     deprecated: Deprecation | None = None
+    _spelled: str = field(default="", init=False, repr=False, compare=False)
 
     def arguments(self, *, skip_outputs: bool = False, skip_tensor_options: bool = False) -> tuple[PythonArgument, ...]:
         """All arguments, in the order in which the parser numbers them."""
@@ -237,7 +154,7 @@ class PythonSignature:
 
     def arguments_count(self) -> int:
         """How many arguments there are."""
-        return len(self.arguments())
+        return self.output_idx() + (self.output_args is not None) + len(self.tensor_options_args)
 
     def output_idx(self) -> int:
         """The number of `out`, if there is one."""
@@ -245,13 +162,81 @@ class PythonSignature:
 
     def signature_str(self, *, skip_outputs: bool = False) -> str:
         """The signature as the parser reads it: `sum(Tensor input, *, ScalarType? dtype=None)`."""
-        parts = [argument.argument_str(method=self.method) for argument in self.arguments(skip_outputs=skip_outputs)]
+        if skip_outputs and self.output_args is not None:
+            return self._spell(self.arguments(skip_outputs=True))
+        if not self._spelled:
+            object.__setattr__(self, "_spelled", self._spell(self.arguments()))
+        return self._spelled
+
+    def _spell(self, arguments: Sequence[PythonArgument]) -> str:
+        parts = [argument.argument_str(method=self.method) for argument in arguments]
         if len(parts) > len(self.input_args):
             parts.insert(len(self.input_args), "*")
         return f"{self.name}({', '.join(parts)}){'|deprecated' if self.deprecated else ''}"
 
+    def as_method(self) -> PythonSignature:
+        """The method that goes with this function: the same without self."""
+        return PythonSignature(
+            self.name,
+            tuple([argument for argument in self.input_args if argument.name != "self"]),
+            self.input_kwargs,
+            self.output_args,
+            self.tensor_options_args,
+            self.returns,
+            True,
+            self.symint,
+            self.deprecated,
+        )
+
+    def with_out_form(self, out: PythonSignature) -> PythonSignature:
+        """The signature that a functional form shares with its out form."""
+        # Only the functional form's schema says what the options' own defaults are.
+        return PythonSignature(
+            self.name,
+            self.input_args,
+            self.input_kwargs,
+            out.output_args,
+            self.tensor_options_args,
+            self.returns,
+            self.method,
+            self.symint,
+            out.deprecated,
+        )
+
 
 # ---------------------------------------------------------------------------- signatures
+
+
+KnownArguments: TypeAlias = dict[int, PythonArgument]
+"""The Python arguments for arguments of schemas, by their identity: those that operators have alike are one value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PythonSignatures:
+    """The signatures of all operators of a run, as functions and as methods, each derived once."""
+
+    symint: bool = True
+    """Whether symbolic integers are taken as such."""
+    _arguments: KnownArguments = field(default_factory=dict, init=False, repr=False)
+    # By identity, which is faster than by name; a signature's function outlives the run.
+    _functions: dict[int, PythonSignature] = field(default_factory=dict, init=False, repr=False)
+
+    def of(self, function: NativeFunction, *, method: bool = False) -> PythonSignature:
+        """The signature of a function, as a member of a module or as a method of tensors."""
+        found = self._functions.get(id(function))
+        if found is None:
+            found = self._functions[id(function)] = self._derive(function.func, function.category_override)
+        return found.as_method() if method else found
+
+    def deprecated(self, deprecation: Deprecation, function: NativeFunction, *, method: bool) -> PythonSignature:
+        """The old signature of a function."""
+        own = self._derive(deprecation.schema, function.category_override)
+        return replace(own.as_method() if method else own, deprecated=deprecation)
+
+    def _derive(self, func: FunctionSchema, category_override: str | None) -> PythonSignature:
+        return signature_from_schema(
+            func, category_override=category_override, symint=self.symint, known=self._arguments
+        )
 
 
 def signature(function: NativeFunction, *, method: bool = False, symint: bool = True) -> PythonSignature:
@@ -262,38 +247,41 @@ def signature(function: NativeFunction, *, method: bool = False, symint: bool = 
 
 
 def signature_from_schema(
-    func: FunctionSchema, *, category_override: str | None, method: bool = False, symint: bool = True
+    func: FunctionSchema,
+    *,
+    category_override: str | None,
+    method: bool = False,
+    symint: bool = True,
+    known: KnownArguments | None = None,
 ) -> PythonSignature:
-    """The signature of a function with this schema and category."""
-    arguments = func.arguments
-    positional = arguments.flat_positional
-    if method and arguments.self_arg is not None:
-        positional = arguments.pre_self_positional + arguments.post_self_positional
-    keywords = arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only
-    return PythonSignature(
+    """The signature of a function with this schema and category; arguments that are new become known."""
+    arguments, known = func.arguments, {} if known is None else known
+    function = PythonSignature(
         name=str(func.name.name),
-        input_args=_python_arguments(positional, symint),
-        input_kwargs=_python_arguments(keywords, symint),
-        output_args=PythonOutArgument.from_outputs(_python_arguments(arguments.out, symint)),
+        input_args=_python_arguments(arguments.flat_positional, symint, known),
+        input_kwargs=_python_arguments(
+            arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only, symint, known
+        ),
+        output_args=PythonOutArgument.from_outputs(_python_arguments(arguments.out, symint, known)),
         tensor_options_args=_tensor_options_args(func, category_override),
         returns=func.returns,
-        method=method,
+        method=False,
         symint=symint,
     )
+    return function.as_method() if method else function
 
 
-def deprecated_signature(
-    deprecation: Deprecation, function: NativeFunction, *, method: bool, symint: bool = True
-) -> PythonSignature:
-    """The old signature of a function."""
-    own = signature_from_schema(
-        deprecation.schema, category_override=function.category_override, method=method, symint=symint
-    )
-    return replace(own, deprecated=deprecation)
-
-
-def _python_arguments(arguments: tuple[Argument, ...], symint: bool) -> tuple[PythonArgument, ...]:
-    return tuple([PythonArgument(a.name, a.type if symint else without_symint(a.type), a.default) for a in arguments])
+def _python_arguments(
+    arguments: tuple[Argument, ...], symint: bool, known: KnownArguments
+) -> tuple[PythonArgument, ...]:
+    found = []
+    for a in arguments:
+        argument = known.get(id(a))
+        if argument is None:
+            type = a.type if symint else without_symint(a.type)
+            argument = known[id(a)] = PythonArgument(a.name, type, a.default)
+        found.append(argument)
+    return tuple(found)
 
 
 WITH_OPTIONS: Final = "with options"
@@ -354,5 +342,7 @@ def has_tensor_options(function: NativeFunction) -> bool:
 
 def structseq_fieldnames(returns: tuple[Return, ...]) -> tuple[str, ...]:
     """The names of the fields of what is returned; none if it is one value, or a tuple without names."""
-    names = tuple(r.name for r in returns if r.name is not None)
-    return names if len(returns) > 1 and len(names) == len(returns) else ()
+    if len(returns) < 2:
+        return ()
+    names = tuple([r.name for r in returns if r.name is not None])
+    return names if len(names) == len(returns) else ()

@@ -14,96 +14,17 @@ come as one list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Mapping, Sequence
 
-from opgen.api import cpp
-from opgen.api.cpp import CppSignature
-from opgen.api.python import TENSOR, PythonArgument, PythonNumber, PythonSignature, has_tensor_options
+from opgen.api import cpp, types
+from opgen.api.python import PythonArgument, PythonNumber, PythonSignature, has_tensor_options
+from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
-from opgen.api.types import Binding, CType, TupleCType, UnsupportedTypeError
-from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
+from opgen.api.types import Binding
+from opgen.model import NativeFunction, Variant
 from opgen.values import dataclass
 
-# ------------------------------------------------------------------- out of the parser's result
-
-_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "tensor",
-        BaseTy.Scalar: "scalar",
-        BaseTy.int: "toInt64",
-        BaseTy.DeviceIndex: "toInt64",
-        BaseTy.SymInt: "toSymInt",
-        BaseTy.float: "toDouble",
-        BaseTy.bool: "toBool",
-        BaseTy.str: "stringView",
-        BaseTy.ScalarType: "scalartype",
-        BaseTy.Layout: "layout",
-        BaseTy.Device: "device",
-        BaseTy.MemoryFormat: "memoryformat",
-        BaseTy.Storage: "storage",
-        BaseTy.Stream: "stream",
-    }
-)
-"""The parser's method that gives a value of a type; for an optional one, with `Optional` behind it."""
-
-_LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "tensorlist",
-        BaseTy.int: "intlist",
-        BaseTy.SymInt: "symintlist",
-        BaseTy.float: "doublelist",
-        BaseTy.Scalar: "scalarlist",
-    }
-)
-
-
-def arg_parser_unpack_method(argument: PythonArgument) -> str:
-    """The parser's method that gives the value of `argument`."""
-    t = argument.type
-    if argument.default_init is not None:
-        plain = t.elem if isinstance(t, OptionalType) else t
-        return f"{_unpacker(plain)}WithDefault"
-    if not isinstance(t, OptionalType):
-        return _unpacker(t)
-    if t.elem == BaseType(BaseTy.Generator):
-        return "generator"
-    if t.elem == TENSOR:
-        return "optionalTensor"
-    # With a default of its own, the value is always there.
-    is_never_none = argument.default not in (None, "None")
-    return _unpacker(t.elem) if is_never_none else f"{_unpacker(t.elem)}Optional"
-
-
-def _unpacker(t: Type) -> str:
-    if isinstance(t, BaseType) and t.name in _UNPACKERS:
-        return _UNPACKERS[t.name]
-    if isinstance(t, ListType):
-        if t.elem == OptionalType(TENSOR):
-            return "list_of_optional_tensors"
-        if t.elem == TENSOR and t.size is not None:
-            return f"tensorlist_n<{t.size}>"
-        if isinstance(t.elem, BaseType) and t.elem.name in _LIST_UNPACKERS:
-            return _LIST_UNPACKERS[t.elem.name]
-    raise UnsupportedTypeError(t, "can't be given from Python")
-
-
-def arg_parser_output_expr(index: int, argument: PythonArgument) -> str:
-    """The C++ expression for the argument that the parser numbers `index`: `_r.toInt64(1)`."""
-    default = "" if argument.default_init is None else f", {argument.default_init}"
-    return f"_r.{arg_parser_unpack_method(argument)}({index}{default})"
-
-
 # ------------------------------------------------------------------------------------- the call
-
-
-@dataclass(frozen=True, slots=True)
-class LambdaArgument:
-    """A parameter of the lambda."""
-
-    name: str
-    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +33,8 @@ class DispatchCall:
 
     inits: tuple[str, ...]
     """Lines before the lambda: options, a list of out arguments, checks."""
-    parameters: tuple[LambdaArgument, ...]
+    parameters: str
+    """What the lambda takes: `const at::Tensor & self, int64_t dim`."""
     return_type: str
     target: str
     """The C++ call in the lambda: `self.add(other, alpha)`."""
@@ -127,12 +49,11 @@ def parsed_values(signature: PythonSignature) -> dict[str, str]:
 
     A number that stands for a tensor becomes one, of the type that it gives beside the tensors that are there.
     """
-    arguments = signature.arguments()
-    values = {a.name: arg_parser_output_expr(index, a) for index, a in enumerate(arguments)}
-    tensors = [values[a.name] for a in signature.input_args if a.type == TENSOR]
-    for argument in arguments:
-        if isinstance(argument, PythonNumber):
-            values[argument.name] = f"number({', '.join((values[argument.name], *tensors))})"
+    values = {a.name: a.parsed_value(index) for index, a in enumerate(signature.arguments())}
+    numbers = [a.name for a in signature.input_args if isinstance(a, PythonNumber)]
+    if numbers:
+        tensors = [values[a.name] for a in signature.input_args if a.type == TENSOR]
+        values |= {name: f"number({', '.join((values[name], *tensors))})" for name in numbers}
     return values
 
 
@@ -145,68 +66,78 @@ def dispatch_call(
     """
     function = signatures.function
     bindings = _lambda_bindings(signature, signatures)
-    inits = _inits(signature, function, values)
     requires_grad = None
     sees_to_grad = has_tensor_options(function) and not signature.method and namespace is None
     if signature.tensor_options_args and not sees_to_grad:
         requires_grad = values["requires_grad"]
+    in_scope = _in_scope(values, signature, function)
     return DispatchCall(
-        inits=inits,
-        parameters=tuple([LambdaArgument(b.name, _lambda_type(b, signature)) for b in bindings]),
-        return_type=_lambda_return(signatures, signature).cpp_type(),
-        target=_target(signature, signatures, namespace),
-        arguments=tuple([_value(b, signature, function, values) for b in bindings]),
+        inits=_inits(signature, function, values),
+        parameters=_lambda_parameters(bindings, signature),
+        # Values, never references.
+        return_type=signatures.dispatcher.returns.remove_const_ref().spelled,
+        target=_target(signature, signatures, bindings, namespace),
+        # What the parser doesn't give is a variable of that name: `options`, a method's `self`.
+        arguments=tuple([in_scope.get(binding.name, binding.name) for binding in bindings]),
         requires_grad=requires_grad,
     )
 
 
-def _cpp_signature(signature: PythonSignature, signatures: Signatures) -> CppSignature:
-    group = signatures.cpp
-    return (group.symint_signature if signature.symint else None) or group.signature
-
-
 def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tuple[Binding, ...]:
     """The parameters of the C++ function whose schema the signature is of."""
-    if signature.deprecated is None:
-        return _cpp_signature(signature, signatures).arguments
-    return cpp.arguments(
-        signature.deprecated.schema.arguments,
-        faithful=False,
-        symint=signature.symint,
-        method=False,
-        policy=signatures.policy,
-    )
+    if signature.deprecated is not None:
+        return cpp.arguments(
+            signature.deprecated.schema.arguments,
+            faithful=False,
+            symint=signature.symint,
+            method=False,
+            policy=signatures.policy,
+        )
+    if has_tensor_options(signatures.function):
+        group = signatures.cpp
+        return ((group.symint_signature if signature.symint else None) or group.signature).arguments
+    # Without options, the C++ function takes what the dispatcher does, but out arguments first.
+    bindings = (signatures.dispatcher if signature.symint else signatures.dispatcher_nosymint).arguments
+    outs = len(signatures.func.arguments.out)
+    return (*bindings[-outs:], *bindings[:-outs]) if outs else bindings
 
 
-def _lambda_type(binding: Binding, signature: PythonSignature) -> str:
-    """How the lambda takes an argument: a tensor that is written to by value, a method's self by reference.
+def _lambda_parameters(bindings: Sequence[Binding], signature: PythonSignature) -> str:
+    """The parameters of the lambda as C++ spells them."""
+    parts = []
+    for binding in bindings:
+        spelled = binding.nctype.type.spelled
+        if spelled == types.MUTABLE_TENSOR.spelled:
+            spelled = _written_type(binding.name, signature)
+        parts.append(f"{spelled} {binding.name}")
+    return ", ".join(parts)
+
+
+def _written_type(name: str, signature: PythonSignature) -> str:
+    """How the lambda takes a tensor that is written to: by value, a method's self by reference.
 
     Several out arguments are references to the elements of one list.
     """
-    spelled = binding.type
-    if spelled != "at::Tensor &":
-        return spelled
-    if binding.name == "self" and signature.method:
-        return "const at::Tensor &"
-    outputs = signature.output_args.outputs if signature.output_args is not None else ()
-    is_one_of_several = len(outputs) > 1 and any(binding.name == output.name for output in outputs)
-    return spelled if is_one_of_several else "at::Tensor"
+    if name == "self" and signature.method:
+        return types.CONST_TENSOR.spelled
+    is_one_of_several = any(name == output.name for output in _several_outputs(signature))
+    return (types.MUTABLE_TENSOR if is_one_of_several else types.TENSOR).spelled
 
 
-def _lambda_return(signatures: Signatures, signature: PythonSignature) -> CType:
-    """What the lambda returns: values, never references."""
-    returns = _cpp_signature(signature, signatures).returns
-    if isinstance(returns, TupleCType):
-        return TupleCType(tuple(elem.remove_const_ref() for elem in returns.elems))
-    return returns.remove_const_ref()
+def _several_outputs(signature: PythonSignature) -> tuple[PythonArgument, ...]:
+    """The out arguments of the schema that come as one list; none if there is just one."""
+    outputs = () if signature.output_args is None else signature.output_args.outputs
+    return outputs if len(outputs) > 1 else ()
 
 
-def _target(signature: PythonSignature, signatures: Signatures, own_namespace: str | None) -> str:
-    function, called = signatures.function, _cpp_signature(signature, signatures)
-    func = function.func
-    name = cpp.name(func, symint_overload=called.symint)
-    expressions = [binding.name for binding in called.arguments]
-    if signature.deprecated is not None:
+def _target(
+    signature: PythonSignature, signatures: Signatures, bindings: Sequence[Binding], own_namespace: str | None
+) -> str:
+    function, func = signatures.function, signatures.func
+    name = cpp.name(func, symint_overload=signature.symint and signatures.has_symint)
+    if signature.deprecated is None:
+        expressions = [binding.name for binding in bindings]
+    else:
         # The expressions are those of the out form's call, if there is one.
         expressions = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
     if own_namespace is not None:
@@ -218,18 +149,12 @@ def _target(signature: PythonSignature, signatures: Signatures, own_namespace: s
     return f"{namespace}::{name}({', '.join(expressions)})"
 
 
-def _value(binding: Binding, signature: PythonSignature, function: NativeFunction, values: Mapping[str, str]) -> str:
-    """The expression that the lambda is called with for one of its parameters."""
-    if binding.name == "options" and "options" not in values:
-        return "options"
-    if binding.name == "self" and (signature.method or has_tensor_options(function)):
-        return "self"
-    outputs = signature.output_args.outputs if signature.output_args is not None else ()
-    if len(outputs) > 1:
-        for index, output in enumerate(outputs):
-            if output.name == binding.name:
-                return f"out[{index}]"
-    return values[binding.name]
+def _in_scope(values: Mapping[str, str], signature: PythonSignature, function: NativeFunction) -> Mapping[str, str]:
+    """The values, with the names of variables for those that the lines before the lambda make variables of."""
+    variables = {output.name: f"out[{index}]" for index, output in enumerate(_several_outputs(signature))}
+    if "self" in values and (signature.method or has_tensor_options(function)):
+        variables["self"] = "self"
+    return {**values, **variables} if variables else values
 
 
 # ------------------------------------------------------------------------------ lines before it

@@ -21,15 +21,8 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from opgen.api.python import (
-    SCALAR,
-    TENSOR,
-    Deprecation,
-    PythonNumber,
-    PythonSignature,
-    deprecated_signature,
-    signature,
-)
+from opgen.api.python import SCALAR, Deprecation, PythonNumber, PythonSignature, PythonSignatures
+from opgen.api.python_parser import TENSOR
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 from opgen.values import dataclass
 
@@ -159,14 +152,16 @@ def is_in_module(name: str) -> Selection:
 
 
 def load_signatures(
-    functions: Iterable[NativeFunction], deprecated: Iterable[DeprecatedForm], *, method: bool, symint: bool = True
+    functions: Iterable[NativeFunction],
+    deprecated: Iterable[DeprecatedForm],
+    *,
+    method: bool,
+    signatures: PythonSignatures | None = None,
 ) -> tuple[Pair, ...]:
     """The signatures of functions, then those of old forms."""
-    own = [Pair(signature(function, method=method, symint=symint), function) for function in functions]
-    old = [
-        Pair(deprecated_signature(form.deprecation, form.function, method=method, symint=symint), form.function)
-        for form in deprecated
-    ]
+    known = PythonSignatures() if signatures is None else signatures
+    own = [Pair(known.of(function, method=method), function) for function in functions]
+    old = [Pair(known.deprecated(form.deprecation, form.function, method=method), form.function) for form in deprecated]
     return (*own, *old)
 
 
@@ -184,6 +179,8 @@ def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
 
     Raises OverloadError for an out form without a functional one, and for two forms with one signature.
     """
+    if len(pairs) == 1 and not pairs[0].function.func.is_out_fn():
+        return (Overload(pairs[0].signature, pairs[0].function, None),)
     bases: dict[str, Pair] = {}
     outs: dict[str, Pair] = {}
     for pair in pairs:
@@ -202,9 +199,7 @@ def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
 def _overload(base: Pair, out: Pair | None) -> Overload:
     if out is None:
         return Overload(base.signature, base.function, None)
-    # Only the functional form's schema says what the options' own defaults are.
-    both = replace(base.signature, output_args=out.signature.output_args, deprecated=out.signature.deprecated)
-    return Overload(both, base.function, out.function)
+    return Overload(base.signature.with_out_form(out.signature), base.function, out.function)
 
 
 # ------------------------------------------------------------------------------------ order
@@ -215,9 +210,10 @@ def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
     if len(overloads) == 1:
         return tuple(overloads)
     ordered = sorted(overloads, key=lambda overload: overload.signature.signature_str())
+    taken = [[a.type for a in (*o.signature.input_args, *o.signature.input_kwargs)] for o in ordered]
     waits_for: dict[int, set[int]] = {}
-    for later, one in enumerate(ordered):
-        before = {i for i, other in enumerate(ordered) if i != later and hides(one.signature, other.signature)}
+    for later, types in enumerate(taken):
+        before = {i for i, others in enumerate(taken) if len(others) == len(types) and hides(types, others)}
         if before:
             waits_for[later] = before
     if not waits_for:
@@ -237,13 +233,12 @@ def _in_order(count: int, waits_for: dict[int, set[int]]) -> list[int]:
     return order
 
 
-def hides(one: PythonSignature, other: PythonSignature) -> bool:
-    """Whether `one` takes all that `other` takes, and more: then the parser must try `other` first."""
-    mine = one.arguments(skip_outputs=True, skip_tensor_options=True)
-    theirs = other.arguments(skip_outputs=True, skip_tensor_options=True)
-    if len(mine) != len(theirs):
-        return False
-    differing = [(a.type, b.type) for a, b in zip(mine, theirs, strict=True) if a.type != b.type]
+def hides(one: Sequence[Type], other: Sequence[Type]) -> bool:
+    """Whether arguments of types `one` can be all that those of types `other` can, and more.
+
+    Then the parser must try `other` first.
+    """
+    differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
     return bool(differing) and all(takes_more(a, b) for a, b in differing)
 
 

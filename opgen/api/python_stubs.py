@@ -21,14 +21,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.python import (
-    TENSOR,
-    PythonArgument,
-    PythonOutArgument,
-    PythonSignature,
-    parser_default,
-    structseq_fieldnames,
-)
+from opgen.api.python import PythonArgument, PythonOutArgument, PythonSignature, structseq_fieldnames
+from opgen.api.python_parser import TENSOR, parser_default
 from opgen.api.types import UnsupportedTypeError
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
 from opgen.values import dataclass

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from opgen.api.python import argument_type_size, argument_type_str
 from opgen.api.python_overloads import (
     is_in_module,
     is_py_torch_function,
     is_py_variable_method,
     should_generate_py_binding,
 )
+from opgen.api.python_parser import argument_type_size, argument_type_str
 from opgen.model import Argument, BaseOperatorName, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -16,8 +16,8 @@ argument asks for that, and else calls the overload that the parser found (see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
+from opgen.api import cpp
 from opgen.api.python import structseq_fieldnames
 from opgen.api.python_calls import DispatchCall, dispatch_call, parsed_values
 from opgen.api.python_overloads import Overload, Pair
@@ -72,18 +72,14 @@ def render_binding(
     head = f"static PyObject * {module.prefix}{name}(PyObject* self_, PyObject* args"
     is_noarg = len(pairs) == 1 and pairs[0].signature.arguments_count() == 0 and module.namespace is None
     head += ")" if is_noarg else ", PyObject* kwargs)"
-    types = _structseq_variables(pairs, module)
-    if is_noarg:
-        lines = _noarg_body(function, module, types, signatures)
-    else:
-        lines = _parser_body(function, module, types, signatures)
-    body = "\n".join(lines)
+    calls = _Calls(module, _structseq_variables(pairs, module), signatures)
+    body = _noarg_body(function, calls) if is_noarg else _parser_body(function, calls)
     return Binding(
         name=str(name),
         base_name=name.base,
         forward=f"{head};",
         method_def=_method_def(str(name), name.dunder_method, is_noarg, module, doc),
-        method=f"// {name}\n{head}\n{{\n  HANDLE_TH_ERRORS\n{body}\n  END_HANDLE_TH_ERRORS\n}}\n",
+        method=f"// {name}\n{head}\n{{\n  HANDLE_TH_ERRORS\n{body}  END_HANDLE_TH_ERRORS\n}}\n",
     )
 
 
@@ -126,9 +122,10 @@ def structseqs_of(functions: Iterable[NativeFunction], *, is_out_apart: bool = T
     """The named tuples that functions of one name return, each with the suffix that tells it from the others."""
     found: dict[Structseq, str] = {}
     for function in functions:
-        structseq = structseq_of(function, is_out_apart=is_out_apart)
-        if structseq is not None and structseq not in found:
-            found[structseq] = str(len(found) or "")
+        if len(function.func.returns) > 1:  # few do
+            structseq = structseq_of(function, is_out_apart=is_out_apart)
+            if structseq is not None and structseq not in found:
+                found[structseq] = str(len(found) or "")
     return found
 
 
@@ -140,34 +137,28 @@ def _structseq_variables(pairs: Sequence[Pair], module: PythonModule) -> dict[St
 # ------------------------------------------------------------------------------------- bodies
 
 
-def _opening(module: PythonModule, types: Mapping[Structseq, str]) -> list[str]:
+def _opening(module: PythonModule, structseqs: Mapping[Structseq, str]) -> str:
     lines = [
-        f"  static PyTypeObject* {variable} = generated::get_{structseq.name}_structseq();"
-        for structseq, variable in types.items()
+        f"  static PyTypeObject* {variable} = generated::get_{structseq.name}_structseq();\n"
+        for structseq, variable in structseqs.items()
     ]
     if module.is_class:
-        lines.append("  const Tensor& self = THPVariable_Unpack(self_);")
-    return lines
+        lines.append("  const Tensor& self = THPVariable_Unpack(self_);\n")
+    return "".join(lines)
 
 
-def _noarg_body(
-    function: PythonFunction, module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
-) -> list[str]:
-    lines = _opening(module, types)
-    if module.is_class:
-        lines += [
-            "  if (has_torch_function(self_)) {",
-            f'    return handle_torch_function(self_, "{function.name}");',
-            "  }",
-        ]
+def _noarg_body(function: PythonFunction, calls: _Calls) -> str:
+    opening = _opening(calls.module, calls.structseqs)
+    if calls.module.is_class:
+        opening += (
+            f'  if (has_torch_function(self_)) {{\n    return handle_torch_function(self_, "{function.name}");\n  }}\n'
+        )
     (overload,) = function.overloads
-    return [*lines, *_dispatch(overload, module, types, signatures, "  ")]
+    return opening + calls.render(overload, "  ")
 
 
-def _parser_body(
-    function: PythonFunction, module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
-) -> list[str]:
-    overloads = function.overloads
+def _parser_body(function: PythonFunction, calls: _Calls) -> str:
+    overloads, module = function.overloads, calls.module
     self_ = "self_" if module.is_class else "nullptr"
     traceable = "true" if all(should_trace(pair.function) for pair in function.pairs) else "false"
     signature_strs = [overload.signature.signature_str() for overload in overloads]
@@ -177,112 +168,100 @@ def _parser_body(
         # Messages name the package, which torch would look the function up by.
         signature_strs = [f"{module.name}.{text}" for text in signature_strs]
         override = f'call_override(_r, args, kwargs, "{function.name}")'
-    return [
-        *_opening(module, types),
-        "  static PythonArgParser parser({",
-        *(f"    {string_literal(text)}," for text in signature_strs),
-        f"  }}, /*traceable=*/{traceable});",
-        "",
-        f"  ParsedArgs<{max(overload.signature.arguments_count() for overload in overloads)}> parsed_args;",
-        f"  auto _r = parser.parse({self_}, args, kwargs, parsed_args);",
-        "  if(_r.has_torch_function()) {",
-        f"    return {override};",
-        "  }",
-        *_switch(overloads, module, types, signatures),
-        "  Py_RETURN_NONE;",
-    ]
+    parsed = "".join([f"    {string_literal(text)},\n" for text in signature_strs])
+    return (
+        f"{_opening(module, calls.structseqs)}"
+        "  static PythonArgParser parser({\n"
+        f"{parsed}"
+        f"  }}, /*traceable=*/{traceable});\n"
+        "\n"
+        f"  ParsedArgs<{max([overload.signature.arguments_count() for overload in overloads])}> parsed_args;\n"
+        f"  auto _r = parser.parse({self_}, args, kwargs, parsed_args);\n"
+        "  if(_r.has_torch_function()) {\n"
+        f"    return {override};\n"
+        "  }\n"
+        f"{_switch(overloads, calls)}"
+        "  Py_RETURN_NONE;\n"
+    )
 
 
-def _switch(
-    overloads: Sequence[Overload], module: PythonModule, types: Mapping[Structseq, str], signatures: GetSignatures
-) -> list[str]:
+def _switch(overloads: Sequence[Overload], calls: _Calls) -> str:
     if len(overloads) == 1:
-        return _dispatch(overloads[0], module, types, signatures, "  ")
-    lines = ["  switch (_r.idx) {"]
-    for index, overload in enumerate(overloads):
-        lines += [f"    case {index}: {{", *_dispatch(overload, module, types, signatures, "      "), "    }"]
-    return [*lines, "  }"]
-
-
-def _dispatch(
-    overload: Overload,
-    module: PythonModule,
-    types: Mapping[Structseq, str],
-    signatures: GetSignatures,
-    indent: str,
-) -> list[str]:
-    """What is done once the parser has found an overload."""
-    values = parsed_values(overload.signature)
-
-    def called(function: NativeFunction, indent: str) -> list[str]:
-        call = dispatch_call(overload.signature, signatures(function), values, namespace=module.namespace)
-        return _call(call, overload, module, signatures(function), types, indent)
-
-    if overload.outplace is None:
-        return called(overload.base, indent)
-    return [
-        f"{indent}if (_r.isNone({overload.signature.output_idx()})) {{",
-        *called(overload.base, f"{indent}  "),
-        f"{indent}}} else {{",
-        *called(overload.outplace, f"{indent}  "),
-        f"{indent}}}",
+        return calls.render(overloads[0], "  ")
+    cases = [
+        f"    case {index}: {{\n{calls.render(overload, '      ')}    }}\n" for index, overload in enumerate(overloads)
     ]
+    return f"  switch (_r.idx) {{\n{''.join(cases)}  }}\n"
 
 
-# --------------------------------------------------------------------------------- one call
+# --------------------------------------------------------------------------------------- calls
 
 
-def _call(
-    call: DispatchCall,
-    overload: Overload,
-    module: PythonModule,
-    own: Signatures,
-    types: Mapping[Structseq, str],
-    indent: str,
-) -> list[str]:
-    function = own.function
-    deprecation, library = overload.signature.deprecated, module.namespace or "aten"
-    schema = f"{library}::{own.schema}" if deprecation is None else f"[deprecated] {library}::{deprecation.schema}"
-    name = f"dispatch_{function.func.name.name}" + ("_out" if function.func.is_out_fn() else "")
-    parameters = ", ".join([f"{parameter.type} {parameter.name}" for parameter in call.parameters])
-    result = "" if call.return_type == "void" else "return "
-    inits = "\n".join(call.inits).split("\n") if call.inits else []
-    lines = [
-        f"// {schema}",
-        *inits,
-        f"auto {name} = []({parameters}) -> {call.return_type} {{",
-        "  pybind11::gil_scoped_release no_gil;",
-        f"  {result}{call.target};",
-        "};",
-        *_results(call, overload, function, module, name, types),
-    ]
-    return [f"{indent}{line}" for line in lines]
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """What the calls of the overloads of one Python function have alike."""
+
+    module: PythonModule
+    structseqs: Mapping[Structseq, str]
+    """The named tuples that they return, and the variables that hold their types."""
+    signatures: GetSignatures
+
+    def render(self, overload: Overload, indent: str) -> str:
+        """What is done once the parser has found an overload."""
+        values = parsed_values(overload.signature)
+        if overload.outplace is None:
+            return self._call(overload, overload.base, values, indent)
+        return (
+            f"{indent}if (_r.isNone({overload.signature.output_idx()})) {{\n"
+            f"{self._call(overload, overload.base, values, f'{indent}  ')}"
+            f"{indent}}} else {{\n"
+            f"{self._call(overload, overload.outplace, values, f'{indent}  ')}"
+            f"{indent}}}\n"
+        )
+
+    def _call(self, overload: Overload, function: NativeFunction, values: Mapping[str, str], indent: str) -> str:
+        own, module = self.signatures(function), self.module
+        call = dispatch_call(overload.signature, own, values, namespace=module.namespace)
+        deprecation, library = overload.signature.deprecated, module.namespace or "aten"
+        schema = f"{library}::{own.schema}" if deprecation is None else f"[deprecated] {library}::{deprecation.schema}"
+        name = f"dispatch_{cpp.name(function.func)}"
+        called = f"{name}({', '.join(call.arguments)})"
+        if call.return_type == "void":
+            results = _nothing(function, called, indent)
+        else:
+            results = f"{indent}return {self._wrapped(call, overload, function, called)};\n"
+        inits = [f"{indent}{line}\n" for text in call.inits for line in text.split("\n")]
+        return (
+            f"{indent}// {schema}\n"
+            f"{''.join(inits)}"
+            f"{indent}auto {name} = []({call.parameters}) -> {call.return_type} {{\n"
+            f"{indent}  pybind11::gil_scoped_release no_gil;\n"
+            f"{indent}  {'' if call.return_type == 'void' else 'return '}{call.target};\n"
+            f"{indent}}};\n"
+            f"{results}"
+        )
+
+    def _wrapped(self, call: DispatchCall, overload: Overload, function: NativeFunction, called: str) -> str:
+        """What Python gets of what is `called`."""
+        if call.requires_grad is not None:
+            called += f".set_requires_grad({call.requires_grad})"
+        named = ""
+        if self.structseqs:
+            structseq = structseq_of(function if self.module.namespace is None else overload.base)
+            named = "" if structseq is None else f"{self.structseqs[structseq]}, "
+        return f"{self.module.wrap}({named}{called})"
 
 
-def _results(
-    call: DispatchCall,
-    overload: Overload,
-    function: NativeFunction,
-    module: PythonModule,
-    name: str,
-    types: Mapping[Structseq, str],
-) -> tuple[str, ...]:
-    """The call, and what Python gets."""
-    called = f"{name}({', '.join(call.arguments)})"
-    if call.return_type == "void":
-        return (f"{called};", *(_SELF_LIST if _returns_its_list(function) else ("Py_RETURN_NONE;",)))
-    if call.requires_grad is not None:
-        called += f".set_requires_grad({call.requires_grad})"
-    structseq = structseq_of(function) if module.namespace is None else structseq_of(overload.base)
-    named = "" if structseq is None else f"{types[structseq]}, "
-    return (f"return {module.wrap}({named}{called});",)
-
-
-_SELF_LIST: Final = (
-    "PyObject* self_tensorlist = _r.args[0];",
-    "Py_INCREF(self_tensorlist);",
-    "return self_tensorlist;",
-)
+def _nothing(function: NativeFunction, called: str, indent: str) -> str:
+    """The call of what returns nothing, and what Python gets instead: None, or the list that was worked on in place."""
+    if not _returns_its_list(function):
+        return f"{indent}{called};\n{indent}Py_RETURN_NONE;\n"
+    return (
+        f"{indent}{called};\n"
+        f"{indent}PyObject* self_tensorlist = _r.args[0];\n"
+        f"{indent}Py_INCREF(self_tensorlist);\n"
+        f"{indent}return self_tensorlist;\n"
+    )
 
 
 def _returns_its_list(function: NativeFunction) -> bool:

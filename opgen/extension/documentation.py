@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.api.python import TENSOR, PythonSignature
+from opgen.api.python import PythonSignature
 from opgen.api.python_overloads import Overload, takes_numbers
+from opgen.api.python_parser import TENSOR
 from opgen.api.python_stubs import stub_default
 from opgen.model import NativeFunction, SchemaKind, Type
 from opgen.python_program import PythonFunction, PythonProgram

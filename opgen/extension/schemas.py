@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from opgen.api.python import TENSOR
+from opgen.api.python_parser import TENSOR
 from opgen.dest.cpp_text import string_literal
 from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file

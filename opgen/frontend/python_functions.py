@@ -18,12 +18,12 @@ from opgen.api.python import (
     WITH_OPTIONS,
     WITHOUT_OPTIONS,
     PythonArgument,
+    PythonSignatures,
     has_tensor_options,
     makes_tensor,
     signature,
     signature_from_schema,
 )
-from opgen.api.python_calls import arg_parser_output_expr
 from opgen.api.python_overloads import (
     DeprecatedForm,
     OverloadError,
@@ -64,7 +64,7 @@ def derive_python(
     if log.error_count > before:
         return None
     old = [form for form in forms if should_generate_py_binding(form.function)]
-    faces = _Faces(log, symint)
+    faces = _Faces(log, PythonSignatures(symint))
     functions = faces.derive(
         filter(_is_function, bound),
         (form for form in old if _is_function(form.function)),
@@ -88,14 +88,14 @@ class _Faces:
     """What makes functions and methods alike."""
 
     log: Diagnostics
-    symint: bool
+    signatures: PythonSignatures
 
     def derive(
         self, functions: Iterable[NativeFunction], forms: Iterable[DeprecatedForm], *, method: bool
     ) -> tuple[PythonFunction, ...]:
         """The Python functions, or methods, that the operators are."""
         groups: dict[tuple[str | None, str], list[Pair]] = {}
-        for pair in load_signatures(functions, forms, method=method, symint=self.symint):
+        for pair in load_signatures(functions, forms, method=method, signatures=self.signatures):
             function = pair.function
             groups.setdefault((function.python_module, str(function.func.name.name)), []).append(pair)
         return tuple(_functions(groups, self.log))
@@ -156,7 +156,7 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -
     for index, argument in enumerate(signature(function).arguments()):
         try:
             argument.argument_str()
-            arg_parser_output_expr(index, argument)
+            argument.parsed_value(index)
             legal.add(argument.type)
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"

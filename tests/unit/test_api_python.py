@@ -22,13 +22,8 @@ import torchgen.gen as their_gen
 import torchgen.model as their_model
 import torchgen.packaged.autograd.gen_python_functions as their_bindings
 
-from opgen.api.python import (
-    argument_type_size,
-    argument_type_str,
-    signature,
-    signature_from_schema,
-)
-from opgen.api.python_calls import arg_parser_output_expr, dispatch_call, parsed_values
+from opgen.api.python import signature, signature_from_schema
+from opgen.api.python_calls import dispatch_call, parsed_values
 from opgen.api.python_overloads import (
     Overload,
     OverloadError,
@@ -42,6 +37,7 @@ from opgen.api.python_overloads import (
     should_generate_py_binding,
     sort_overloads,
 )
+from opgen.api.python_parser import argument_type_size, argument_type_str
 from opgen.api.signatures import Signatures
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostics
@@ -90,9 +86,7 @@ def test_every_signature(theirs: Side, ours: Side, method: bool) -> None:
         for skip in (False, True):
             assert actual.signature_str(skip_outputs=skip) == expected.signature_str(skip_outputs=skip)
         assert actual.arguments_count() == expected.arguments_count()
-        values = [
-            arg_parser_output_expr(i, a) for i, a in enumerate(actual.arguments()) if should_generate_py_binding(our)
-        ]
+        values = [a.parsed_value(i) for i, a in enumerate(actual.arguments()) if should_generate_py_binding(our)]
         their_values = [
             their_api.arg_parser_output_expr(i, a).expr
             for i, a in enumerate(expected.arguments())
@@ -250,7 +244,7 @@ def test_without_symbolic_integers() -> None:
 def test_types_that_python_cannot_give(text: str) -> None:
     argument = dataclasses.replace(_pairs(SCALE)[0].signature.input_args[0], type=Type.parse(text))
     with pytest.raises(UnsupportedTypeError):
-        arg_parser_output_expr(0, argument)
+        argument.parsed_value(0)
 
 
 def test_two_forms_with_one_signature() -> None:

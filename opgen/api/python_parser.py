@@ -1,0 +1,181 @@
+"""A type of a schema → what torch's argument parser calls it, and the method by which it gives what it read.
+
+The parser has names of its own for types and defaults, and a method for each kind of value.
+
+    int[1]? dim=None
+
+    IntArrayRef[1]? dim=None      in the signature that the parser is given
+    _r.intlistOptional(0)         the value, if it is the parser's first argument
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.types import UnsupportedTypeError
+from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
+
+TENSOR: Final = BaseType(BaseTy.Tensor)
+BOOL: Final = BaseType(BaseTy.bool)
+
+PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "Tensor",
+        BaseTy.int: "int64_t",
+        BaseTy.float: "double",
+        BaseTy.str: "c10::string_view",
+        BaseTy.SymInt: "SymInt",
+        **{
+            ty: ty.name
+            for ty in (
+                BaseTy.bool,
+                BaseTy.Scalar,
+                BaseTy.ScalarType,
+                BaseTy.Generator,
+                BaseTy.Layout,
+                BaseTy.Device,
+                BaseTy.DeviceIndex,
+                BaseTy.MemoryFormat,
+                BaseTy.Storage,
+                BaseTy.Stream,
+                BaseTy.QScheme,
+            )
+        },
+    }
+)
+"""What the argument parser calls each type; a type that isn't here can't come from Python."""
+
+_PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "TensorList",
+        BaseTy.int: "IntArrayRef",
+        BaseTy.SymInt: "SymIntArrayRef",
+        BaseTy.Scalar: "ScalarList",
+    }
+)
+
+# --------------------------------------------------------------------------------- types
+
+
+def argument_type_str(t: Type, *, simple_type: bool = False) -> str:
+    """How the argument parser spells `t`; with `simple_type`, without the size of a list."""
+    if isinstance(t, BaseType):
+        if t.name in PARSER_TYPES:
+            return PARSER_TYPES[t.name]
+    elif isinstance(t, OptionalType):
+        return f"{argument_type_str(t.elem, simple_type=simple_type)}?"
+    elif isinstance(t, ListType):
+        return _list_type_str(t, simple_type)
+    raise UnsupportedTypeError(t, "can't be given from Python")
+
+
+def _list_type_str(t: ListType, simple_type: bool) -> str:
+    elem = t.elem
+    if isinstance(elem, OptionalType) and elem.elem == TENSOR:
+        return "c10::List<::std::optional<Tensor>>"
+    if elem == BOOL and t.size is not None:
+        return f"::std::array<bool,{t.size}>"
+    if not isinstance(elem, BaseType) or elem == BOOL:
+        raise UnsupportedTypeError(t, "can't be given from Python")
+    name = _PARSER_LISTS.get(elem.name)
+    if name is None:
+        return f"ArrayRef<{argument_type_str(elem)}>"
+    return name if t.size is None or simple_type else f"{name}[{t.size}]"
+
+
+def argument_type_size(t: Type) -> int | None:
+    """The size of a list that one element may stand for in Python; None if there is none."""
+    as_list = t.is_list_like()
+    return None if as_list is None or as_list.elem == BOOL else as_list.size
+
+
+# ------------------------------------------------------------------------------ defaults
+
+_DEFAULT_WORDS: Final = MappingProxyType(
+    {
+        "[]": "None",
+        "Mean": "at::Reduction::Mean",
+        "contiguous_format": "c10::MemoryFormat::Contiguous",
+        "long": "at::kLong",
+    }
+)
+"""Defaults that the parser spells otherwise than the schema does."""
+_EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
+
+
+def parser_default(default: str, t: Type) -> str:
+    """The default of a schema as the argument parser reads it."""
+    if default[:1] in ("'", '"'):
+        return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
+    if default.startswith("[") and default != "[]" and t.is_list_like():
+        # The parser takes what comes after a space for the next argument.
+        return "{" + default[1:-1].replace(" ", "") + "}"
+    if "e" in default and _EXPONENT.fullmatch(default):
+        return str(float(default))
+    return _DEFAULT_WORDS.get(default, default)
+
+
+# -------------------------------------------------------------------------------- values
+
+_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "tensor",
+        BaseTy.Scalar: "scalar",
+        BaseTy.int: "toInt64",
+        BaseTy.DeviceIndex: "toInt64",
+        BaseTy.SymInt: "toSymInt",
+        BaseTy.float: "toDouble",
+        BaseTy.bool: "toBool",
+        BaseTy.str: "stringView",
+        BaseTy.ScalarType: "scalartype",
+        BaseTy.Layout: "layout",
+        BaseTy.Device: "device",
+        BaseTy.MemoryFormat: "memoryformat",
+        BaseTy.Storage: "storage",
+        BaseTy.Stream: "stream",
+    }
+)
+"""The parser's method that gives a value of a type; for an optional one, with `Optional` behind it."""
+
+_LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "tensorlist",
+        BaseTy.int: "intlist",
+        BaseTy.SymInt: "symintlist",
+        BaseTy.float: "doublelist",
+        BaseTy.Scalar: "scalarlist",
+    }
+)
+
+
+def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> str:
+    """The parser's method that gives the value of an argument; `has_init` says that C++ has a value for None."""
+    if has_init:
+        plain = t.elem if isinstance(t, OptionalType) else t
+        return f"{_unpacker(plain)}WithDefault"
+    if not isinstance(t, OptionalType):
+        return _unpacker(t)
+    if t.elem == BaseType(BaseTy.Generator):
+        return "generator"
+    if t.elem == TENSOR:
+        return "optionalTensor"
+    # With a default of its own, the value is always there.
+    is_never_none = default not in (None, "None")
+    return _unpacker(t.elem) if is_never_none else f"{_unpacker(t.elem)}Optional"
+
+
+def _unpacker(t: Type) -> str:
+    if isinstance(t, BaseType) and t.name in _UNPACKERS:
+        return _UNPACKERS[t.name]
+    if isinstance(t, ListType):
+        if t.elem == OptionalType(TENSOR):
+            return "list_of_optional_tensors"
+        if t.elem == TENSOR and t.size is not None:
+            return f"tensorlist_n<{t.size}>"
+        if isinstance(t.elem, BaseType) and t.elem.name in _LIST_UNPACKERS:
+            return _LIST_UNPACKERS[t.elem.name]
+    raise UnsupportedTypeError(t, "can't be given from Python")
