@@ -65,7 +65,6 @@ from opgen.api.types import (
     TypePolicy,
     UnsupportedTypeError,
     VectorCType,
-    remember,
     render_decls,
     render_defns,
     render_types,
@@ -413,10 +412,11 @@ def argument(
     if isinstance(a, TensorOptionsArguments):
         return _options(a, faithful, symint, policy)
     if isinstance(a, SelfArgument):
-        return [] if method else [_binding(a.argument, symint * SYMBOLIC, policy)]
+        own = a.argument
+        return [] if method else [_binding(own, argument_type(own, binds=own.name, symint=symint, policy=policy), 0)]
     has_default = not faithful and a.name not in cpp_no_default_args
     kind = symint * SYMBOLIC + has_default * WITH_DEFAULT + has_tensor_options * BESIDE_OPTIONS
-    return [_binding(a, kind, policy)]
+    return [_binding(a, argument_type(a, binds=a.name, symint=symint, policy=policy), kind)]
 
 
 def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, policy: TypePolicy) -> list[Binding]:
@@ -429,14 +429,33 @@ def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, poli
     ]
 
 
-def _binding(a: Argument, kind: int, policy: TypePolicy) -> Binding:
-    """The parameter of a kind for one argument."""
-    symint = bool(kind & SYMBOLIC)
-    ctype = argument_ctype(a.type, mutable=a.is_write, symint=symint, policy=policy)
-    is_redundant = kind & BESIDE_OPTIONS and a.name == "memory_format"
-    binds: ArgName = SpecialArgName.possibly_redundant_memory_format if is_redundant else a.name
-    default = default_expr(a.default, a.type, symint=symint) if kind & WITH_DEFAULT and a.default is not None else None
-    return Binding(a.name, NamedCType(binds, ctype), a, default)
+def _binding(a: Argument, nctype: NamedCType, kind: int) -> Binding:
+    """The parameter of a kind for one argument, given its type."""
+    if kind & BESIDE_OPTIONS and a.name == "memory_format":
+        nctype = nctype.with_name(SpecialArgName.possibly_redundant_memory_format)
+    if a.default is None or not kind & WITH_DEFAULT:
+        return Binding(a.name, nctype, a)
+    return Binding(a.name, nctype, a, default_expr(a.default, a.type, symint=bool(kind & SYMBOLIC)))
+
+
+def new_binding(known: KnownBindings, a: Argument, kind: int, policy: TypePolicy) -> Binding:
+    """The parameter of a kind for an argument; it becomes known, for other kinds as well that are spelled alike."""
+    plain = kind & (SYMBOLIC | AS_LIST_REF)
+    if kind == plain:
+        nctype = argument_type(a, binds=a.name, symint=bool(kind & SYMBOLIC), policy=policy)
+    else:
+        nctype = (known.get(id(a) * KINDS + plain) or new_binding(known, a, plain, policy)).nctype
+    binding = _binding(a, nctype, kind)
+    key = id(a) * KINDS + kind
+    known[key] = binding
+    type = a.type
+    while isinstance(type, OptionalType | ListType):
+        type = type.elem
+    if isinstance(type, BaseType) and type.name is not BaseTy.SymInt:
+        known[key ^ SYMBOLIC] = binding
+        if type.name is not BaseTy.Tensor or type is a.type:
+            known[key ^ AS_LIST_REF] = known[key ^ AS_LIST_REF ^ SYMBOLIC] = binding
+    return binding
 
 
 def arguments(
@@ -470,7 +489,7 @@ def arguments(
         else:
             bindings += _options(item, faithful, symint, policy)
             continue
-        bindings.append(known.get(id(a) * KINDS + kind) or remember(known, a, kind, _binding(a, kind, policy)))
+        bindings.append(known.get(id(a) * KINDS + kind) or new_binding(known, a, kind, policy))
     return tuple(bindings)
 
 

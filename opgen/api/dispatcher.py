@@ -27,7 +27,6 @@ from opgen.api.types import (
     KnownBindings,
     NamedCType,
     TypePolicy,
-    remember,
     render_defns,
     render_types,
 )
@@ -90,10 +89,7 @@ def arguments(
         return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
     kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
     return tuple(
-        [
-            known.get(id(a) * KINDS + kind) or remember(known, a, kind, argument(a, symint=symint, policy=policy))
-            for a in func.arguments.flat_all
-        ]
+        [known.get(id(a) * KINDS + kind) or cpp.new_binding(known, a, kind, policy) for a in func.arguments.flat_all]
     )
 
 

@@ -18,12 +18,17 @@ from collections.abc import Sequence
 from opgen.api import cpp, dispatcher
 from opgen.api.translate import translate
 from opgen.api.types import (
+    AS_LIST_REF,
     DEFAULT_POLICY,
+    KINDS,
     MUTABLE_OPTIONAL_TENSOR,
+    SYMBOLIC,
+    WITH_DEFAULT,
     ArgName,
     Binding,
     CType,
     Expr,
+    KnownBindings,
     NamedCType,
     TypePolicy,
     render_decls,
@@ -104,16 +109,24 @@ def argument(
     return [Binding(plain.name, nctype, plain, default)]
 
 
-def arguments(func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order."""
+def arguments(
+    func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY, known: KnownBindings | None = None
+) -> tuple[Binding, ...]:
+    """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
     is_out = func.is_out_fn()
-    return tuple(
-        [
-            binding
-            for a in (*func.arguments.non_out, *func.arguments.out)
-            for binding in argument(a, is_out=is_out, symint=symint, policy=policy)
-        ]
-    )
+    if known is None or policy.use_const_ref_for_mutable_tensors:
+        known = {}
+    plain = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
+    bindings: list[Binding] = []
+    for item in (*func.arguments.non_out, *func.arguments.out):
+        a = item.argument if isinstance(item, SelfArgument) else item
+        if isinstance(a, TensorOptionsArguments) or (a.annotation is not None and isinstance(a.type, OptionalType)):
+            bindings += argument(a, is_out=is_out, symint=symint, policy=policy)
+            continue
+        # All others are as in C++.
+        kind = plain if is_out or a.default is None else plain + WITH_DEFAULT
+        bindings.append(known.get(id(a) * KINDS + kind) or cpp.new_binding(known, a, kind, policy))
+    return tuple(bindings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +143,24 @@ class NativeSignature:
     returns: CType
 
     @staticmethod
-    def derive(function: NativeFunction, *, symint: bool, prefix: str = "") -> NativeSignature:
+    def derive(
+        function: NativeFunction, *, symint: bool, prefix: str = "", known: KnownBindings | None = None
+    ) -> NativeSignature:
         """The signature of a kernel of `function`."""
-        return NativeSignature.from_schema(
-            function.func, symint=symint, prefix=prefix, policy=TypePolicy.from_function(function)
-        )
+        policy = TypePolicy.from_function(function)
+        return NativeSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy, known=known)
 
     @staticmethod
     def from_schema(
-        func: FunctionSchema, *, symint: bool, prefix: str = "", policy: TypePolicy = DEFAULT_POLICY
+        func: FunctionSchema,
+        *,
+        symint: bool,
+        prefix: str = "",
+        policy: TypePolicy = DEFAULT_POLICY,
+        known: KnownBindings | None = None,
     ) -> NativeSignature:
         """The signature of a kernel of an operator with the schema `func` and the policy `policy`."""
-        bindings = arguments(func, symint=symint, policy=policy)
+        bindings = arguments(func, symint=symint, policy=policy, known=known)
         return NativeSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
     def with_prefix(self, prefix: str) -> NativeSignature:

@@ -93,12 +93,14 @@ class Signatures:
     @cached_property
     def native(self) -> NativeSignature:
         """A kernel's, with plain integers."""
-        return NativeSignature.derive(self.function, symint=False)
+        return NativeSignature.derive(self.function, symint=False, known=self._known)
 
     @cached_property
     def native_symint(self) -> NativeSignature:
         """A kernel's, with `c10::SymInt`."""
-        return NativeSignature.derive(self.function, symint=True) if self.has_symint else self.native
+        if not self.has_symint:
+            return self.native
+        return NativeSignature.derive(self.function, symint=True, known=self._known)
 
     @cached_property
     def return_names(self) -> tuple[str, ...]:

@@ -26,10 +26,7 @@ from typing import Final, TypeAlias
 from opgen.model import (
     Argument,
     BaseTy,
-    BaseType,
-    ListType,
     NativeFunction,
-    OptionalType,
     ScalarType,
     SelfArgument,
     TensorOptionsArguments,
@@ -323,20 +320,6 @@ BESIDE_OPTIONS: Final = 8
 """Stands beside a `TensorOptions`."""
 KINDS: Final = 16
 """How many kinds of parameters there are for an argument: all sums of these."""
-
-
-def remember(known: KnownBindings, argument: Argument, kind: int, binding: Binding) -> Binding:
-    """Keeps the parameter of this kind for an argument, and of other kinds for which it is spelled alike."""
-    key = id(argument) * KINDS + kind
-    known[key] = binding
-    type = argument.type
-    while isinstance(type, OptionalType | ListType):
-        type = type.elem
-    if isinstance(type, BaseType) and type.name is not BaseTy.SymInt:
-        known[key ^ SYMBOLIC] = binding
-        if type.name is not BaseTy.Tensor or type is argument.type:
-            known[key ^ AS_LIST_REF] = known[key ^ AS_LIST_REF ^ SYMBOLIC] = binding
-    return binding
 
 
 @dataclass(frozen=True, slots=True)
