@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -55,7 +54,7 @@ from opgen.recall import (
 )
 from opgen.run_record import RunRecord, code_files, record_of
 from opgen.shares import Piece, Share, put_all
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
 

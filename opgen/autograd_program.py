@@ -10,12 +10,11 @@ The front end makes one `AutogradProgram` of the definitions and derivatives.yam
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
 from opgen.api.autograd_nodes import KnownMembers, Node
 from opgen.program import Program
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)

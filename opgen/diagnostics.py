@@ -16,9 +16,8 @@ import difflib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 TAB_WIDTH = 4
 MAX_LINE = 110

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +32,7 @@ from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
 from opgen.run_record import code_files, record_of
+from opgen.values import replace
 
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"

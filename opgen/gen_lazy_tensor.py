@@ -14,7 +14,6 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NoReturn
@@ -34,6 +33,7 @@ from opgen.lazy.shape_header import check_shape_header
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
 from opgen.shell import run_command
+from opgen.values import replace
 
 __all__ = [
     "GenLazyIR",

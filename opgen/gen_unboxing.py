@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -31,6 +30,7 @@ from opgen.selection_flags import (
     templates_beside,
 )
 from opgen.shell import run_command
+from opgen.values import replace
 
 __all__ = ["build_parser", "entry_point", "generate", "main"]
 

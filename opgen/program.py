@@ -11,7 +11,6 @@ run, into files.  Neither is ever changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final, TypeVar
@@ -34,7 +33,7 @@ from opgen.model import (
 )
 from opgen.parts import PartList, Parts, V
 from opgen.selective_build.selector import SelectiveBuilder
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 T = TypeVar("T")
 

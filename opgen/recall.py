@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -33,7 +32,7 @@ from opgen.output.writer import Placed, Target
 from opgen.parts import Edit, Parts
 from opgen.parts import Placed as PlacedParts
 from opgen.program import Program
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 FOLDER: Final = ".opgen-parts"
 """Its name, in the install directory."""

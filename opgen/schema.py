@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeVar
 
 from opgen.diagnostics import expected
 from opgen.schema_lexer import Cursor, SchemaError
-from opgen.values import dataclass
+from opgen.values import dataclass, field, replace
 
 __all__ = [
     "Annotation",

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Final, NoReturn
@@ -45,6 +44,7 @@ from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 from opgen.shell import Run, run_command
+from opgen.values import replace
 
 __all__ = ["build_parser", "entry_point", "main"]
 

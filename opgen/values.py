@@ -1,8 +1,9 @@
-"""Frozen dataclasses, as those of Python, of which classes and objects are made in half the time.
+"""Frozen dataclasses, as those of Python, of which classes and objects are made in a fraction of the time.
 
 What `dataclasses` writes for a frozen class is compiled one method after the other, and sets each
-field of each object through `object.__setattr__`, which has to find the slot by its name.  Here the methods are
-compiled at once, and the slots are found once.
+field of each object through `object.__setattr__`, which has to find the slot by its name.  Here the slots are
+found once, and methods that compare are compiled when objects of a class are first compared, which those of
+most never are.  `dataclasses` itself, and all that it imports, isn't needed.
 
     @dataclass(frozen=True, slots=True)
     class Binding:
@@ -11,23 +12,50 @@ compiled at once, and the slots are found once.
 
 `cached_property` is a method that is asked once.
 
-`dataclasses` still works out what the fields are: `fields` and `replace` do what they always do.
+To others such a class is a dataclass: `dataclasses.fields` and `dataclasses.replace` work.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, fields
-from types import MappingProxyType
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import CodeType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 T = TypeVar("T")
 
+
+class _Missing:
+    """What a field has for a default that has none."""
+
+
+class Field:
+    """What a class says of one of its fields beyond its type."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "name", "repr")
+
+    def __init__(
+        self,
+        *,
+        default: Any = _Missing,
+        default_factory: Any = _Missing,
+        init: bool = True,
+        repr: bool = True,
+        compare: bool = True,
+    ) -> None:
+        """Takes what `dataclasses.field` does."""
+        self.name = ""
+        self.default, self.default_factory = default, default_factory
+        self.init, self.repr, self.compare = init, repr, compare
+
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+    from dataclasses import replace as replace
     from functools import cached_property as cached_property
 else:
+    field = Field
 
     class cached_property:
         """As Python's own, without the lock that it takes before Python 3.12."""
@@ -47,92 +75,205 @@ else:
 
     def dataclass(*, frozen: bool = False, slots: bool, eq: bool = True) -> Callable[[type[T]], type[T]]:
         """Makes a dataclass with slots of a class; without `eq`, its objects are compared by identity."""
-        if not frozen:
-            return dataclasses.dataclass(slots=slots, eq=eq)
-        return lambda cls: _made(cls, eq)
+        return lambda cls: _made(cls, frozen=frozen, eq=eq)
+
+    def replace(value: T, /, **changes: Any) -> T:
+        """Another object of the class, with other values of some fields."""
+        for name in value.__match_args__:
+            if name not in changes:
+                changes[name] = getattr(value, name)
+        return value.__class__(**changes)
 
 
-def _made(cls: type[T], eq: bool) -> type[T]:
-    made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    every = fields(made)  # type: ignore[arg-type]  # it is a dataclass now
-    scope: dict[str, Any] = {}
-    for one in every:
-        scope |= {f"set_{one.name}": getattr(made, one.name).__set__, f"default_{one.name}": _default(one)}
-    lines = [*_init(every, hasattr(made, "__post_init__")), *(_comparison(every) if eq else ())]
-    # As dataclasses do it: functions for any number of fields would take longer than what they replace.
-    exec("\n".join(lines), scope)
-    methods: dict[str, Any] = dict(_METHODS)
-    for name in ("__init__", "__eq__", "__hash__"):
-        if name in scope:
-            methods[name] = scope[name]
-            methods[name].__qualname__ = f"{cls.__qualname__}.{name}"
+def fields(value: object) -> tuple[Field, ...]:
+    """The fields of an object, or of its class."""
+    found: tuple[Field, ...] = value.__fields__  # type: ignore[attr-defined]  # _made() sets it
+    return found
+
+
+# --------------------------------------------------------------------------------- classes
+
+
+def _made(cls: type[T], *, frozen: bool, eq: bool) -> type[T]:
+    """The class anew, with slots and with the methods that it doesn't define itself."""
+    inherited = {one.name: one for base in reversed(cls.__mro__[1:]) for one in base.__dict__.get("__fields__", ())}
+    own = {name: _own_field(name, cls.__dict__.get(name, _Missing)) for name in cls.__annotations__}
+    every = tuple({**inherited, **own}.values())
+    defined = {name: value for name, value in cls.__dict__.items() if name not in own and name not in _NOT_COPIED}
+    members = {
+        **(_METHODS_OF_FROZEN if frozen else _METHODS),
+        **defined,
+        "__slots__": tuple(name for name in own if name not in inherited),
+        "__qualname__": cls.__qualname__,
+        "__fields__": every,
+        "__match_args__": tuple(one.name for one in every if one.init),
+        "__dataclass_fields__": _Described("__dataclass_fields__", frozen=frozen, eq=eq),
+        "__dataclass_params__": _Described("__dataclass_params__", frozen=frozen, eq=eq),
+    }
+    metaclass: Callable[..., type[T]] = type(cls)
+    made = metaclass(cls.__name__, cls.__bases__, members)
+    methods: dict[str, Any] = {"__init__": _init(made, every, frozen=frozen)}
+    if eq:
+        methods["__eq__"] = _compiled_late(made, "__eq__", _equality)
+        methods["__hash__"] = _compiled_late(made, "__hash__", _hash) if frozen else None
     for name, method in methods.items():
-        if name not in cls.__dict__:
+        if name not in defined:
             setattr(made, name, method)
     return made
 
 
-def _default(one: Field[Any]) -> object:
-    return one.default if one.default_factory is MISSING else one.default_factory
+_NOT_COPIED: Final = ("__dict__", "__weakref__")
 
 
-def _init(every: Sequence[Field[Any]], has_post_init: bool) -> Iterator[str]:
-    yield f"def __init__({', '.join(['self', *(_parameter(one) for one in every if one.init)])}):"
-    yield " pass"
-    for one in every:
-        if one.default_factory is not MISSING:
-            made = f"default_{one.name}()"
-            yield f" set_{one.name}(self, {f'{made} if {one.name} is None else {one.name}' if one.init else made})"
-        elif one.init:
-            yield f" set_{one.name}(self, {one.name})"
-        elif one.default is not MISSING:
-            yield f" set_{one.name}(self, default_{one.name})"
-    if has_post_init:
-        yield " self.__post_init__()"
+def _own_field(name: str, given: object) -> Field:
+    found = given if isinstance(given, Field) else Field(default=given)
+    found.name = name
+    return found
 
 
-def _parameter(one: Field[Any]) -> str:
-    if one.default_factory is not MISSING:
-        return f"{one.name}=None"
-    return one.name if one.default is MISSING else f"{one.name}=default_{one.name}"
+class _Described:
+    """What `dataclasses` keeps of a class, which is worked out when something asks."""
+
+    def __init__(self, what: str, *, frozen: bool, eq: bool) -> None:
+        self._what, self._flags = what, {"frozen": frozen, "eq": eq}
+
+    def __get__(self, value: object, cls: type) -> Any:
+        dataclasses = importlib.import_module("dataclasses")
+        described = [(one.name, Any, dataclasses.field(**_said(one))) for one in fields(cls)]
+        return getattr(dataclasses.make_dataclass(cls.__name__, described, **self._flags), self._what)
 
 
-def _comparison(every: Sequence[Field[Any]]) -> Iterator[str]:
-    compared = [one.name for one in every if one.compare]
-    mine, theirs = (f"({''.join([f'{whose}.{name},' for name in compared])})" for whose in ("self", "other"))
+def _said(one: Field) -> dict[str, Any]:
+    """The arguments of `field` that give such a field."""
+    said = {name: getattr(one, name) for name in ("default", "default_factory", "init", "repr", "compare")}
+    return {name: value for name, value in said.items() if value is not _Missing}
+
+
+# --------------------------------------------------------------------------------- methods
+
+
+def _compiled(cls: type, name: str, lines: Iterable[str], scope: dict[str, Any]) -> Callable[..., Any]:
+    """The method of a class that these lines define."""
+    # As dataclasses do it: a function for any number of fields would take longer than what it replaces.
+    exec("\n".join(lines), scope)
+    method: Callable[..., Any] = scope[name]
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    return method
+
+
+def _compiled_late(cls: type, name: str, lines: Callable[[str], Iterable[str]]) -> Callable[..., Any]:
+    """A method that is compiled when it is first called; that of most classes never is."""
+
+    def first_call(*arguments: object) -> Any:
+        values = "".join([f"{{0}}.{one.name}," for one in fields(cls) if one.compare])
+        method = _compiled(cls, name, lines(f"({values})"), {})
+        setattr(cls, name, method)
+        return method(*arguments)
+
+    return first_call
+
+
+def _equality(values: str) -> Iterator[str]:
     yield "def __eq__(self, other):"
+    mine, theirs = values.format("self"), values.format("other")
     yield f" return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented"
-    yield f"def __hash__(self):\n return hash({mine})"
+
+
+def _hash(values: str) -> Iterator[str]:
+    yield f"def __hash__(self):\n return hash({values.format('self')})"
+
+
+def _init(cls: type, every: Sequence[Field], *, frozen: bool) -> Callable[..., None]:
+    is_plain = all(one.init and one.default_factory is _Missing for one in every)
+    has_post_init = hasattr(cls, "__post_init__")
+    if frozen and is_plain and not has_post_init and len(every) < len(_PLAIN_INITS):
+        return _renamed(_PLAIN_INITS[len(every)], cls, every)
+    scope: dict[str, Any] = {}
+    for one in every:
+        scope[f"default_{one.name}"] = one.default if one.default_factory is _Missing else one.default_factory
+        if frozen:
+            scope[f"set_{one.name}"] = getattr(cls, one.name).__set__
+    assignment = " set_{0}(self, {1})" if frozen else " self.{0} = {1}"
+    lines = [f"def __init__({', '.join(['self', *(_parameter(one) for one in every if one.init)])}):", " pass"]
+    lines += [assignment.format(one.name, value) for one in every if (value := _initial_value(one))]
+    if has_post_init:
+        lines.append(" self.__post_init__()")
+    return _compiled(cls, "__init__", lines, scope)
+
+
+def _plain_inits(most: int) -> Iterator[CodeType]:
+    """The code of `__init__` for a class of no fields, of one, of two …: that of others only has other names."""
+    for count in range(most):
+        parameters = "".join([f", _{at}" for at in range(count)])
+        statements = "; ".join([f"set_{at}(self, _{at})" for at in range(count)])
+        scope: dict[str, Any] = {}
+        exec(f"def __init__(self{parameters}): {statements or 'pass'}", scope)
+        yield scope["__init__"].__code__
+
+
+_PLAIN_INITS: Final = tuple(_plain_inits(8))
+
+
+def _renamed(code: CodeType, cls: type, every: Sequence[Field]) -> Callable[..., None]:
+    """The `__init__` of a class, as it would be compiled."""
+    code = code.replace(co_varnames=("self", *(one.name for one in every)))
+    setters = {f"set_{at}": getattr(cls, one.name).__set__ for at, one in enumerate(every)}
+    defaults = tuple(one.default for one in every if one.default is not _Missing)
+    init = FunctionType(code, setters, "__init__", defaults)
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    return init
+
+
+def _parameter(one: Field) -> str:
+    if one.default_factory is not _Missing:
+        return f"{one.name}=None"
+    return one.name if one.default is _Missing else f"{one.name}=default_{one.name}"
+
+
+def _initial_value(one: Field) -> str:
+    """What a field is set to at first; nothing if that is left to the class."""
+    if one.default_factory is not _Missing:
+        made = f"default_{one.name}()"
+        return f"{made} if {one.name} is None else {one.name}" if one.init else made
+    if one.init:
+        return one.name
+    return "" if one.default is _Missing else f"default_{one.name}"
 
 
 # ------------------------------------------------------------------- what all classes have alike
 
 
 def _repr(self: object) -> str:
-    shown = (one.name for one in fields(self) if one.repr)  # type: ignore[arg-type]
-    return f"{type(self).__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in shown])})"
+    shown = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr]
+    return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> None:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise _frozen_error()(f"cannot assign to field {name!r}")
 
 
 def _refuse_to_delete(self: object, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    raise _frozen_error()(f"cannot delete field {name!r}")
+
+
+def _frozen_error() -> type[Exception]:
+    error: type[Exception] = importlib.import_module("dataclasses").FrozenInstanceError
+    return error
 
 
 def _state(self: object) -> list[object]:
-    return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+    return [getattr(self, one.name) for one in fields(self)]
 
 
 def _restore(self: object, state: Sequence[object]) -> None:
-    for one, value in zip(fields(self), state):  # type: ignore[arg-type]
+    for one, value in zip(fields(self), state):
         object.__setattr__(self, one.name, value)
 
 
-_METHODS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(
+_METHODS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType({"__repr__": _repr, "__replace__": replace})
+_METHODS_OF_FROZEN: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(
     {
-        "__repr__": _repr,
+        **_METHODS,
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
         "__getstate__": _state,

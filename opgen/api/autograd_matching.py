@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from opgen.api import cpp
@@ -30,7 +29,7 @@ from opgen.api.autograd import (
 )
 from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
 from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind, Type
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -24,7 +23,7 @@ from typing import Final, TypeAlias
 from opgen.api.python import SCALAR, Deprecation, PythonNumber, PythonSignature, PythonSignatures
 from opgen.api.python_parser import TENSOR
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

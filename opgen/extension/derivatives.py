@@ -14,7 +14,6 @@ the operators' names, if there are many operators, so that a new one compiles on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo, identifiers
@@ -30,7 +29,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 OPERATORS_PER_FILE: Final = 32
 """How many operators a compiler gets at once: its headers take as long as a dozen of them."""

@@ -13,7 +13,6 @@ structured under every key whose tensors are plain memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 
 from opgen.api.signatures import Signatures
 from opgen.autograd_program import AutogradProgram
@@ -30,7 +29,7 @@ from opgen.model import (
 )
 from opgen.program import Program
 from opgen.python_program import PythonProgram
-from opgen.values import dataclass
+from opgen.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

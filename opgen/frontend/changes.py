@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -26,7 +25,7 @@ from opgen.frontend.native_functions import backend_index
 from opgen.frozen_map import FrozenMap
 from opgen.model import BackendIndex, BaseOperatorName, NativeFunction, NativeFunctionsGroup, SchemaError
 from opgen.program import Program
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 MOST_CHANGED: Final = 150
 """Most entries that are read apart; to read all of a file takes little longer than more of them."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, unique
@@ -22,6 +21,7 @@ from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, re
 from opgen.frontend.nodes import ListNode, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.model import NativeFunction, NativeFunctionsViewGroup, OperatorName
+from opgen.values import replace
 
 Derivatives = Mapping[OperatorName, Infos]
 """The derivatives of operators by name, in the order of the file, then those of `_copy` operators."""

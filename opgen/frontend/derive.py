@@ -10,7 +10,6 @@ wrote, so all of them are registered under CompositeExplicitAutograd.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain, count
 from string import ascii_lowercase
 from typing import Final
@@ -35,7 +34,7 @@ from opgen.model import (
     SchemaKind,
     Variant,
 )
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
 """Tags that say as much of a derived form as of the written one."""

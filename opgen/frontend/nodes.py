@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -37,7 +36,7 @@ from yaml.events import (
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, did_you_mean
 from opgen.frontend.scalar_text import text_places
 from opgen.frontend.yaml_errors import explain
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml where PyYAML was built with it; else the same rules in Python, some twenty times slower."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from opgen.api.python import (
@@ -49,7 +48,7 @@ from opgen.model import (
 )
 from opgen.program import Program
 from opgen.python_program import PythonFunction, PythonProgram
-from opgen.values import dataclass
+from opgen.values import dataclass, replace
 
 
 def derive_python(

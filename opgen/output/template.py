@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -45,7 +44,7 @@ from opgen.output.template_parser import (
     Splice,
     parse_template,
 )
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
-from dataclasses import FrozenInstanceError, field, replace
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from opgen.values import cached_property, dataclass
+from opgen.values import cached_property, dataclass, field, fields, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,65 @@ def test_fields_have_what_was_given_or_their_defaults() -> None:
     assert Point(1).seen is not Point(1).seen
 
 
-def test_they_are_dataclasses_as_before() -> None:
-    assert Point(1) == Point(1, 2)
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Only what is given."""
+
+    left: int
+    right: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What may change."""
+
+    count: int = 0
+    seen: list[str] = field(default_factory=list)
+
+
+def test_they_are_compared_copied_and_frozen() -> None:
+    assert Point(1) == Point(1, 2) != Point(2, 2)
+    assert Point(1) != Spot(1)
     assert replace(Point(1), y=0) == Point(1, 0)
     assert pickle.loads(pickle.dumps(Point(1))) == Point(1)
     with pytest.raises(FrozenInstanceError):
         Point(1).x = 2  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del Point(1).x
+
+
+def test_values_of_hashable_fields_are_hashable() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Name:
+        text: str
+        place: object = field(default=None, compare=False)
+
+    assert {Name("a", []): 1}[Name("a", {})] == 1
+    assert len({Name("a"), Name("b")}) == 2
+
+
+def test_those_that_may_change_are_not_hashable() -> None:
+    tally = Tally()
+    tally.count += 1
+    assert tally == Tally(1) != Tally()
+    assert pickle.loads(pickle.dumps(tally)) == tally
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(tally)
+    with pytest.raises(AttributeError):
+        setattr(tally, "other", 1)  # noqa: B010 - a type checker refuses it too
+
+
+def test_to_others_they_are_dataclasses() -> None:
+    assert [one.name for one in dataclasses.fields(Spot)] == [one.name for one in fields(Spot)]
+    assert dataclasses.replace(Point(1), y=0) == Point(1, 0)
+    assert dataclasses.is_dataclass(Point)
+
+    @dataclasses.dataclass(frozen=True)
+    class Place(Pair):
+        name: str = "place"
+
+    assert Place(1, 2, "here") == Place(1, 2, name="here") != Place(1, 2)
+    assert Place(1, 2).name == "place"
 
 
 def test_wrong_arguments_are_refused() -> None:
