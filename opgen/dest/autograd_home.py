@@ -2,8 +2,8 @@
 
 The emitters of autograd make both, and take from here what differs.
 
-    TORCH.redispatch(function)                      at::redispatch::add
-    extension_home("mylib").redispatch(function)    ::mylib::_ops::add_Tensor::redispatch
+    TORCH.redispatch(function, symint=False)                      at::redispatch::add
+    extension_home("mylib").redispatch(function, symint=False)    ::mylib::_ops::add_Tensor::redispatch
 """
 
 from __future__ import annotations
@@ -40,11 +40,10 @@ class AutogradHome:
     lacks_tangents: str
     """Why tangents are refused where there is no formula for them."""
 
-    def redispatch(self, function: NativeFunction) -> str:
-        """The function that calls an operator's next kernel."""
+    def redispatch(self, function: NativeFunction, *, symint: bool) -> str:
+        """The function that calls an operator's next kernel; `symint` says whether it takes any `SymInt`."""
         if self.entry_points:
             return f"{self.entry_points}::{function.func.name.unambiguous_name()}::redispatch"
-        symint = function.func.has_symint()
         name = cpp.name(function.func, faithful_name_for_out_overloads=True, symint_overload=symint)
         return f"at::redispatch::{name}"
 

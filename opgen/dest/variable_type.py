@@ -18,57 +18,36 @@ An operator without derivatives and with nothing particular about it is left to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from opgen.api import cpp
-from opgen.api.autograd import (
-    DEFAULT_KEY,
-    DifferentiabilityInfo,
-    DifferentiableInput,
-    DifferentiableOutput,
-    ForwardDerivative,
-    NativeFunctionWithDifferentiabilityInfo,
-    differentiable_inputs,
-    gen_differentiable_outputs,
-    is_foreach_func,
-)
-from opgen.api.dispatcher import DispatcherSignature
-from opgen.api.types import OPTIONAL_TENSOR_LIST, Binding
+from opgen.api.autograd import DEFAULT_KEY
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
-from opgen.dest.autograd_kernels import (
-    base_name,
-    has_derived_kernel,
-    is_tracked_view,
-    is_view_family,
-    is_written_by_hand,
-    kernel_name,
-    viewed_argument,
-    writes_arguments,
-)
+from opgen.dest.autograd_home import TORCH, AutogradHome
+from opgen.dest.autograd_kernels import has_derived_kernel, is_written_by_hand, viewed_argument
 from opgen.dest.autograd_operators import (
     HAS_COMPLEX_GRADIENT,
     MAY_RETURN_OLD_IMPL,
     MAY_RETURN_OLD_STORAGE,
     MAY_SWAP_STORAGE,
-    NEVER_DIFFERENTIABLE,
     RESETS_GRADIENTS,
 )
-from opgen.dest.variable_type_checks import NO_CHECKS, Checked, DebugChecks, render_checks
+from opgen.dest.variable_type_checks import NO_CHECKS, DebugChecks, render_checks
 from opgen.dest.variable_type_forward import (
     OUT_REASON,
-    Tangents,
     is_tangent_defined,
     render_flags,
     render_original_self,
     render_refusal,
     render_tangents,
 )
-from opgen.dest.variable_type_graph import Graph, render_history, render_nodes, render_saved_outputs
-from opgen.model import BaseTy, BaseType, NativeFunction, SchemaKind
+from opgen.dest.variable_type_graph import render_history, render_nodes, render_saved_outputs
+from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
+from opgen.model import BaseTy, BaseType, NativeFunction
 from opgen.output.files import OutputFile, shard
-from opgen.output.template import TemplateSet
+from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
 from opgen.values import dataclass
 
 SHARDS: Final = 10
@@ -87,15 +66,24 @@ def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) 
 
 def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """VariableType_0.cpp … and VariableTypeEverything.cpp"""
-    pieces = list(kernel_pieces(program, TORCH))
-    shares: list[list[KernelPiece]] = [[] for _ in range(SHARDS)]
-    for piece in pieces:
-        shares[shard(piece.root_name, SHARDS)].append(piece)
     # Kernels for one key stand together, those for all backends last.
     keys = (*(key for key in program.dispatch_keys if key != DEFAULT_KEY), DEFAULT_KEY)
-    for index, chosen in enumerate(shares):
-        yield OutputFile(f"VariableType_{index}.cpp", _render_file(chosen, keys, templates))
-    yield OutputFile("VariableTypeEverything.cpp", _render_file(pieces, keys, templates), group=None)
+    everything, *shares = [_Contents({key: [] for key in keys}, {key: [] for key in keys}) for _ in range(SHARDS + 1)]
+    share_of: dict[str, _Contents] = {}
+    for piece in kernel_pieces(program, TORCH):
+        name = piece.root_name
+        share = share_of.get(name)
+        if share is None:
+            share = share_of[name] = shares[shard(name, SHARDS)]
+        registration = _registration(piece)
+        for contents in (everything, share):
+            contents.registrations[piece.key].append(registration)
+            if piece.definition:
+                contents.definitions[piece.key].append(piece.definition)
+    is_even = everything.is_even
+    for index, share in enumerate(shares):
+        yield OutputFile(f"VariableType_{index}.cpp", _render_file(share, is_even, templates))
+    yield OutputFile("VariableTypeEverything.cpp", _render_file(everything, is_even, templates), group=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,36 +101,57 @@ class KernelPiece:
 
 def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[KernelPiece]:
     """The kernels of all operators that have some."""
+    known = KnownParameters()
     for matched in program.functions:
-        if is_written_by_hand(matched.func) or not has_derived_kernel(matched):
+        function = matched.func
+        if not has_derived_kernel(matched) or is_written_by_hand(function):
             continue
+        names = Names.of(function)
+        if not matched.info and _is_plain(function, names):
+            yield KernelPiece(names.cpp, names.operator, DEFAULT_KEY, "", "")
+            continue
+        signatures = program.program.signatures(function)
         for key in matched.info or (DEFAULT_KEY,):
-            signature = program.program.signatures(matched.func).dispatcher
-            yield _piece(_Kernel.of(matched, key, signature, home), key)
+            kernel = derive_kernel(matched, key, names, signatures, home, known)
+            name = home.kernel_prefix + names.kernel + ("" if key == DEFAULT_KEY else f"_{key}")
+            yield KernelPiece(names.cpp, names.operator, key, name, _render_kernel(kernel, name))
 
 
-def _piece(kernel: _Kernel, key: str) -> KernelPiece:
-    function = kernel.function
-    root_name, operator = cpp.name(function.func), str(function.func.name)
-    if key == DEFAULT_KEY and kernel.is_plain:
-        return KernelPiece(root_name, operator, key, "", "")
-    name = kernel.home.kernel_prefix + kernel_name(function) + ("" if key == DEFAULT_KEY else f"_{key}")
-    return KernelPiece(root_name, operator, key, name, _render_kernel(kernel, name))
+def _is_plain(function: NativeFunction, names: Names) -> bool:
+    """Whether there is nothing about an operator without derivatives that the fallback doesn't do."""
+    is_particular = (
+        names.cpp in MAY_SWAP_STORAGE
+        or names.kernel in MAY_RETURN_OLD_STORAGE
+        or names.kernel in MAY_RETURN_OLD_IMPL
+        or names.is_never_differentiable
+    )
+    return not is_particular and bool([one for one in function.func.returns if one.type.is_tensor_like()])
 
 
-def _render_file(pieces: Iterable[KernelPiece], keys: Sequence[str], templates: TemplateSet) -> str:
-    by_key: dict[str, list[KernelPiece]] = {key: [] for key in keys}
-    for piece in pieces:
-        by_key[piece.key].append(piece)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Contents:
+    """What is in a file, by dispatch keys."""
+
+    definitions: dict[str, list[str]]
+    registrations: dict[str, list[str]]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the kernels have no ragged lines."""
+        return isinstance(noted_if_even([*chain.from_iterable(self.definitions.values())]), EvenTexts)
+
+
+def _render_file(contents: _Contents, is_even: bool, templates: TemplateSet) -> str:
+    definitions = [*chain.from_iterable(contents.definitions.values())]
     env = {
-        "type_derived_method_definitions": [piece.definition for key in keys for piece in by_key[key]],
-        "wrapper_registrations": [_render_registrations(key, by_key[key]) for key in keys],
+        "type_derived_method_definitions": EvenTexts(definitions) if is_even else definitions,
+        "wrapper_registrations": [_render_block(key, lines) for key, lines in contents.registrations.items()],
     }
     return templates.render("VariableType.cpp", env)
 
 
-def _render_registrations(key: str, pieces: Iterable[KernelPiece]) -> str:
-    lines = "\n".join([_registration(piece) for piece in pieces])
+def _render_block(key: str, registrations: Sequence[str]) -> str:
+    lines = "\n".join(registrations)
     return f"TORCH_LIBRARY_IMPL(aten, {registered_key(key)}, m) {{\n{lines}\n}}\n\n"
 
 
@@ -160,294 +169,82 @@ def _registration(piece: KernelPiece) -> str:
 # ---------------------------------------------------------------------------------- the kernel
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """What a kernel is rendered from."""
-
-    function: NativeFunction
-    signature: DispatcherSignature
-    home: AutogradHome
-    info: DifferentiabilityInfo | None
-    forward: tuple[ForwardDerivative, ...]
-    inputs: tuple[DifferentiableInput, ...]
-    """The arguments that may require a gradient."""
-    differentiated: tuple[DifferentiableInput, ...]
-    """Those that have one."""
-    outputs: tuple[DifferentiableOutput, ...]
-    """The results that may have a gradient."""
-    is_foreach: bool
-    renamed: Mapping[str, str]
-    """What an in-place operator on lists calls the arguments that its derivatives call otherwise."""
-
-    @staticmethod
-    def of(
-        matched: NativeFunctionWithDifferentiabilityInfo, key: str, signature: DispatcherSignature, home: AutogradHome
-    ) -> _Kernel:
-        """The kernel of an operator for a dispatch key."""
-        info = matched.info.get(key) if matched.info is not None else None
-        forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
-        inputs = differentiable_inputs(matched.func.func, info)
-        renamed = _reference_names(matched.func, info)
-        return _Kernel(
-            function=matched.func,
-            signature=signature,
-            home=home,
-            info=info,
-            forward=forward,
-            inputs=inputs,
-            differentiated=_differentiated(matched.func, inputs, info, renamed),
-            outputs=gen_differentiable_outputs(matched, key),
-            is_foreach=is_foreach_func(matched.func),
-            renamed=renamed,
-        )
-
-    @property
-    def is_inplace(self) -> bool:
-        """Whether the operator writes to `self`."""
-        return self.function.func.kind() is SchemaKind.inplace
-
-    @property
-    def is_out(self) -> bool:
-        """Whether the operator writes its results to arguments that are there for that."""
-        return self.function.func.is_out_fn()
-
-    @property
-    def read(self) -> tuple[DifferentiableInput, ...]:
-        """The inputs that are no out arguments."""
-        outs = {argument.name for argument in self.function.func.arguments.out}
-        return tuple(one for one in self.inputs if one.name not in outs)
-
-    @property
-    def records(self) -> bool:
-        """Whether the graph may be recorded."""
-        if self.is_never_differentiable or not self.read:
-            return False
-        return bool(self.outputs) or (self.is_foreach and self.is_inplace)
-
-    @property
-    def is_of_torch(self) -> bool:
-        """Whether what torch knows of operators by their names holds for this one."""
-        return is_of_torch(self.function)
-
-    @property
-    def has_complex_gradient(self) -> bool:
-        """Whether the formulas hold for complex tensors as well."""
-        if self.info is not None and self.info.handles_complex:
-            return True
-        return self.is_of_torch and base_name(self.function) in HAS_COMPLEX_GRADIENT
-
-    @property
-    def is_never_differentiable(self) -> bool:
-        """Whether the operator needs no gradient, whatever its arguments."""
-        return self.function.root_name in NEVER_DIFFERENTIABLE and self.is_of_torch
-
-    @property
-    def refuses(self) -> bool:
-        """Whether tangents are refused, as they are by all out forms."""
-        return self.is_out and bool(self.inputs)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing about the operator that the fallback doesn't do."""
-        name = kernel_name(self.function)
-        is_particular = (
-            self.is_never_differentiable
-            or cpp.name(self.function.func) in MAY_SWAP_STORAGE
-            or name in MAY_RETURN_OLD_STORAGE
-            or name in MAY_RETURN_OLD_IMPL
-        )
-        return self.info is None and bool(self.outputs) and not is_particular
-
-
-def _differentiated(
-    function: NativeFunction,
-    inputs: Sequence[DifferentiableInput],
-    info: DifferentiabilityInfo | None,
-    renamed: Mapping[str, str],
-) -> tuple[DifferentiableInput, ...]:
-    """The inputs that have a gradient; `renamed` says what they are called that `info` calls otherwise."""
-    if info is None or not info.has_derivatives:
-        outs = {argument.name for argument in function.func.arguments.out}
-        return tuple(one for one in inputs if one.name not in outs)
-    names = {renamed.get(argument.name, argument.name) for argument in info.args_with_derivatives}
-    return tuple(one for one in inputs if one.name in names)
-
-
-def _render_kernel(kernel: _Kernel, name: str) -> str:
+def _render_kernel(kernel: Kernel, name: str) -> str:
     """The definition of a kernel."""
-    function = kernel.function
-    unpacked = _unpacked(kernel)
-    calls = {one.binding.name: one.name for one in unpacked}
-    tangents, graph = _tangents(kernel), _graph(kernel)
-    checks = _render_checks(kernel, unpacked, calls) if kernel.home.checks_results else NO_CHECKS
-    parts = [_render_unpacking(unpacked)]
-    if kernel.records:
-        parts += [_render_requirements(kernel, tangents), _render_graph(kernel, graph)]
-    parts += [checks.before, _render_call(kernel, calls), checks.after]
-    if kernel.records:
-        parts += _render_results(kernel, graph, tangents)
-    if kernel.refuses:
-        parts.append(render_refusal(cpp.name(function.func), kernel.inputs, OUT_REASON))
-    if base_name(function) in RESETS_GRADIENTS and is_of_torch(function):
-        parts.append("  reset_grad_accumulator(self);\n")
-    parts.append(_render_return(kernel))
-    parameters = ", ".join(["c10::DispatchKeySet ks", *(binding.defn() for binding in kernel.signature.arguments)])
-    return f"{kernel.signature.returns} {name}({parameters}) {{\n{''.join(parts)}}}\n"
+    parameters = ", ".join(["c10::DispatchKeySet ks", *[one.defn for one in kernel.parameters]])
+    unpacked = [f"{one.unpacking}{at});\n" for at, one in enumerate(kernel.parameters) if one.unpacking]
+    checks = _render_checks(kernel) if kernel.home.checks_results else NO_CHECKS
+    return f"""\
+{kernel.returns} {name}({parameters}) {{
+{"".join(unpacked)}\
+{_render_recording(kernel) if kernel.records else ""}\
+{checks.before}\
+{_render_call(kernel)}\
+{checks.after}\
+{_render_results(kernel) if kernel.records else ""}\
+{render_refusal(kernel, OUT_REASON) if kernel.is_out and kernel.inputs else ""}\
+{_RESET if kernel.names.base in RESETS_GRADIENTS and kernel.names.is_of_torch else ""}\
+{_render_return(kernel)}\
+}}
+"""
 
 
-def _render_checks(kernel: _Kernel, unpacked: Iterable[Unpacked], calls: Mapping[str, str]) -> DebugChecks:
-    """What a debug build looks at; `calls` says what the kernel calls its parameters."""
-    function = kernel.function
-    named = zip(cpp.return_names(function), function.func.returns, strict=True)
-    return render_checks(
-        function,
-        kernel_name(function),
-        _checked(kernel, unpacked),
-        () if writes_arguments(function) else named,
-        calls[viewed_argument(function).name] if _has_old_storage(function) else "",
-    )
+_RESET: Final = "  reset_grad_accumulator(self);\n"
 
 
-def _has_old_storage(function: NativeFunction) -> bool:
-    return is_tracked_view(function) or function.root_name == _SHARES_STORAGE
-
-
-def _checked(kernel: _Kernel, unpacked: Iterable[Unpacked]) -> list[Checked]:
-    """The parameters that a debug build looks at, in order."""
-    names = {one.binding.name: Checked(one.name, "list" if one.is_list else "tensor") for one in unpacked}
-    for binding in kernel.signature.arguments:
-        if binding.nctype.type == OPTIONAL_TENSOR_LIST:
-            names[binding.name] = Checked(binding.name, "optional list")
-    return [names[binding.name] for binding in kernel.signature.arguments if binding.name in names]
-
-
-def _tangents(kernel: _Kernel) -> Tangents:
-    return Tangents(
-        derivatives=kernel.forward,
-        inputs=kernel.inputs,
-        condition=_condition(kernel),
-        is_inplace=kernel.is_inplace,
-        is_foreach=kernel.is_foreach,
-        names={mine: theirs for theirs, mine in kernel.renamed.items()},
-        values=_reference_values(kernel),
-    )
-
-
-def _graph(kernel: _Kernel) -> Graph:
-    return Graph(
-        info=kernel.info if kernel.info is not None and kernel.info.has_derivatives else None,
-        name=base_name(kernel.function),
-        home=kernel.home,
-        inputs=kernel.differentiated,
-        is_inplace=kernel.is_inplace,
-        is_foreach=kernel.is_foreach,
-        lists=_reference_values(kernel),
-    )
-
-
-def _reference_names(function: NativeFunction, info: DifferentiabilityInfo | None) -> dict[str, str]:
-    """How an in-place operator on lists calls the arguments of the operator on tensors that it applies."""
-    if not is_foreach_func(function) or function.func.kind() is not SchemaKind.inplace or info is None:
-        return {}
-    theirs = info.func.func.arguments.flat_non_out
-    return {one.name: mine.name for one, mine in zip(theirs, function.func.arguments.flat_non_out)}
-
-
-def _reference_values(kernel: _Kernel) -> dict[str, str]:
-    """How the arguments of the operator on tensors are written, for the element at hand."""
-    lists = {a.name for a in kernel.function.func.arguments.flat_all if a.type.is_list_like() is not None}
-    return {theirs: f"{mine}[i]" if mine in lists else mine for theirs, mine in kernel.renamed.items()}
-
-
-def _condition(kernel: _Kernel) -> str:
-    """The condition under which the results are differentiable, in brackets; empty if there is none."""
-    conditions = kernel.info.output_differentiability_conditions if kernel.info is not None else None
-    return f"({conditions[0]})" if conditions else ""
+def _render_checks(kernel: Kernel) -> DebugChecks:
+    """What a debug build looks at."""
+    function, view_base, results = kernel.function, "", []
+    if kernel.is_tracked_view or kernel.names.root == _SHARES_STORAGE:
+        view_base = {one.name: one.unpacked for one in kernel.parameters if one.unpacking}[
+            viewed_argument(function).name
+        ]
+    if not kernel.writes:
+        results = [name for name, one in zip(kernel.return_names, function.func.returns) if one.type == _TENSOR]
+    checked = [one.checks for one in kernel.parameters if one.checks is not None]
+    return render_checks(checked, results, kernel.names.cpp, kernel.names.kernel, view_base)
 
 
 # ------------------------------------------------------------------------------ before the call
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """A parameter that is made of tensors, and what the kernel calls it once it is unpacked."""
-
-    binding: Binding
-    position: int
-    """Its place among the parameters."""
-    name: str
-    is_list: bool
-
-
-def _unpacked(kernel: _Kernel) -> list[Unpacked]:
-    """The parameters that are tensors or lists of them, as they are called below."""
-    found = []
-    for position, binding in enumerate(kernel.signature.arguments):
-        kind = _tensor_kind(binding)
-        if kind is not None:
-            found.append(Unpacked(binding, position, f"{binding.name}_", kind == "list"))
-    return found
-
-
-def _tensor_kind(binding: Binding) -> str | None:
-    """Whether a parameter is a `tensor` or a `list` of tensors, none of which may lack."""
-    if binding.type in ("const at::Tensor &", "at::Tensor &"):
-        return "tensor"
-    return "list" if binding.type in ("at::TensorList", "const at::ITensorListRef &") else None
-
-
-def _render_unpacking(unpacked: Iterable[Unpacked]) -> str:
-    return "".join([_render_unpack(one, one.binding.name) for one in unpacked])
-
-
-def _render_unpack(one: Unpacked, name: str) -> str:
-    return f'  auto{"" if one.is_list else "&"} {one.name} = unpack({name}, "{name}", {one.position});\n'
-
-
-def _render_requirements(kernel: _Kernel, tangents: Tangents) -> str:
-    """Whether the graph has to be recorded, and which tangents to compute."""
+def _render_recording(kernel: Kernel) -> str:
+    """Whether to record the graph, and which tangents to compute; the checks of arguments that need it; the node."""
     names = ", ".join([one.name for one in kernel.differentiated])
-    condition = _condition(kernel)
-    narrowed = f"  _any_requires_grad &= {condition};\n" if condition else "\n"
-    return (
-        f"  [[maybe_unused]] auto _any_requires_grad = compute_requires_grad( {names} );\n"
-        f"{narrowed}{render_flags(tangents)}"
-    )
-
-
-def _render_graph(kernel: _Kernel, graph: Graph) -> str:
-    """Checks the arguments, and makes the node."""
-    text = ""
+    narrowed = f"  _any_requires_grad &= {kernel.condition};" if kernel.condition else ""
+    inplace = ""
     if kernel.is_inplace:
-        text += "" if kernel.is_foreach else "  check_inplace(self, _any_requires_grad);\n"
-        text += render_original_self(_tangents(kernel))
-    text += _render_constants(kernel)
-    return text + (_render_out_checks(kernel) if kernel.is_out else render_nodes(graph))
+        check = "" if kernel.is_foreach else "  check_inplace(self, _any_requires_grad);\n"
+        inplace = check + render_original_self(kernel)
+    return f"""\
+  [[maybe_unused]] auto _any_requires_grad = compute_requires_grad( {names} );
+{narrowed}
+{render_flags(kernel)}\
+{inplace}\
+{_render_out_checks(kernel) if kernel.is_out else f"{_render_constants(kernel)}{render_nodes(kernel)}"}"""
 
 
-def _render_constants(kernel: _Kernel) -> str:
+def _render_constants(kernel: Kernel) -> str:
     """Refuses gradients of arguments that have none."""
-    if kernel.info is None or not kernel.info.has_derivatives or kernel.is_out:
+    if kernel.derivatives is None or len(kernel.differentiated) == len(kernel.inputs):
         return ""
-    differentiated = {one.name for one in kernel.differentiated}
-    name = kernel.function.func.name.name
+    differentiated, operator = kernel.differentiated, kernel.function.func.name.name
     return "".join(
         [
-            f'  check_no_requires_grad({one.name}, "{one.name}", "{name}");\n'
+            f'  check_no_requires_grad({one.name}, "{one.name}", "{operator}");\n'
             for one in kernel.inputs
-            if one.name not in differentiated and not (one.name == _RESULT_OF_FORWARD and kernel.is_of_torch)
+            if one not in differentiated and not (one.name == _RESULT_OF_FORWARD and kernel.names.is_of_torch)
         ]
     )
 
 
-def _render_out_checks(kernel: _Kernel) -> str:
+def _render_out_checks(kernel: Kernel) -> str:
     """Refuses gradients altogether, as out forms don't record the graph."""
-    name = base_name(kernel.function)
     groups = [[one.name for one in kernel.read], [one.name for one in kernel.outputs]]
     checks = "".join(
         [
             f"  if (compute_requires_grad( {', '.join(group)} )) {{\n"
-            f'    throw_error_out_requires_grad("{name}");\n'
+            f'    throw_error_out_requires_grad("{kernel.names.base}");\n'
             "  }\n"
             for group in groups
         ]
@@ -458,17 +255,16 @@ def _render_out_checks(kernel: _Kernel) -> str:
 # ------------------------------------------------------------------------------------- the call
 
 
-def _render_call(kernel: _Kernel, calls: Mapping[str, str]) -> str:
+def _render_call(kernel: Kernel) -> str:
     """Calls the operator's kernel below autograd's."""
-    function, func = kernel.function, kernel.function.func
-    names = [binding.name for binding in kernel.signature.arguments]
-    arguments = ", ".join(["ks & c10::after_autograd_keyset", *(calls.get(each, each) for each in names)])
-    call = f"{kernel.home.redispatch(function)}({arguments})"
+    func, parameters = kernel.function.func, kernel.parameters
+    arguments = ", ".join(["ks & c10::after_autograd_keyset", *[one.unpacked for one in parameters]])
+    symints = [one for one in parameters[: len(func.arguments.flat_non_out)] if one.is_symint_like]
+    call = f"{kernel.home.redispatch(kernel.function, symint=bool(symints))}({arguments})"
     # Of writes to an argument among others, torch's own operators keep no books.
-    writes = not kernel.is_of_torch and any(argument.is_write for argument in func.arguments.flat_all)
-    is_below = writes or writes_arguments(function) or is_view_family(function)
+    is_below = kernel.writes or kernel.is_view_family or (not kernel.names.is_of_torch and func.is_mutable)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
-    if writes_arguments(function) or not func.returns:
+    if kernel.writes or not func.returns:
         return f"  {{\n    {guard}\n    {call};\n  }}\n"
     return f"""\
   auto _tmp = ([&]() {{
@@ -477,12 +273,12 @@ def _render_call(kernel: _Kernel, calls: Mapping[str, str]) -> str:
 {_render_results_named(kernel)}"""
 
 
-def _render_dispatch(kernel: _Kernel, guard: str, call: str) -> str:
+def _render_dispatch(kernel: Kernel, guard: str, call: str) -> str:
     """The call; or, where there are tangents but no formula for them, one of what the operator is made of."""
     if not (kernel.records and not kernel.forward and kernel.home.has_decompositions):
         return f"    {guard}\n    return {call};\n"
     name = kernel.function.func.name
-    names = ", ".join([binding.name for binding in kernel.signature.arguments])
+    names = ", ".join([one.name for one in kernel.parameters])
     run = f"impl::run_jit_decomposition_with_args_for_jvp<{_decomposed_type(kernel)}>"
     return f"""\
     if (({is_tangent_defined(kernel.inputs)})) {{
@@ -496,57 +292,56 @@ def _render_dispatch(kernel: _Kernel, guard: str, call: str) -> str:
 """
 
 
-def _decomposed_type(kernel: _Kernel) -> str:
+def _decomposed_type(kernel: Kernel) -> str:
     types = [str(cpp.return_type(returned)) for returned in kernel.function.func.returns]
     return types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
 
 
-def _render_results_named(kernel: _Kernel) -> str:
+def _render_results_named(kernel: Kernel) -> str:
     """Gives the results their names."""
-    names, returns = cpp.return_names(kernel.function), kernel.function.func.returns
+    names = kernel.return_names
     if len(names) > 1:
         return f"  auto [{', '.join(names)}] = std::move(_tmp);\n"
-    is_tensor = returns[0].type.is_tensor_like()
+    is_tensor = kernel.function.func.returns[0].type.is_tensor_like()
     return f"  auto {names[0]} = {'std::move(_tmp)' if is_tensor else '_tmp'};\n"
 
 
 # ------------------------------------------------------------------------------- after the call
 
 
-def _render_results(kernel: _Kernel, graph: Graph, tangents: Tangents) -> list[str]:
+def _render_results(kernel: Kernel) -> str:
     """Ties the results to the graph and sets their tangents."""
-    function = kernel.function
     names = [output.name for output in kernel.outputs] or ["self"]
-    writes = writes_arguments(function)
-    parts = [render_history(graph, names, rebase=writes and not is_view_family(function))]
-    if not writes and not kernel.has_complex_gradient:
-        parts += [
-            f'  throw_error_for_complex_autograd({output.name}, "{base_name(function)}");\n'
-            for output in kernel.outputs
-            if output.type == _TENSOR
-        ]
-    parts.append(_render_tangents(kernel, tangents))
-    if not kernel.is_out:
-        parts.append(render_saved_outputs(graph))
-    return parts
-
-
-def _render_tangents(kernel: _Kernel, tangents: Tangents) -> str:
+    history = render_history(kernel, names, rebase=kernel.writes and not kernel.is_view_family)
     if kernel.is_out:
+        return history
+    complex_checks = "" if kernel.writes else _render_complex_checks(kernel)
+    return f"{history}{complex_checks}{_render_tangents(kernel)}{render_saved_outputs(kernel)}"
+
+
+def _render_complex_checks(kernel: Kernel) -> str:
+    """Refuses complex results, unless the formulas hold for complex tensors as well."""
+    names, info = kernel.names, kernel.info
+    if (info is not None and info.handles_complex) or (names.is_of_torch and names.base in HAS_COMPLEX_GRADIENT):
         return ""
+    checked = [one.name for one in kernel.outputs if one.type == _TENSOR]
+    return "".join([f'  throw_error_for_complex_autograd({name}, "{names.base}");\n' for name in checked])
+
+
+def _render_tangents(kernel: Kernel) -> str:
     if kernel.forward:
-        return render_tangents(tangents)
+        return render_tangents(kernel)
     if kernel.is_inplace or not kernel.home.has_decompositions:
-        return render_refusal(cpp.name(kernel.function.func), kernel.inputs, kernel.home.lacks_tangents)
+        return render_refusal(kernel, kernel.home.lacks_tangents)
     return ""
 
 
-def _render_return(kernel: _Kernel) -> str:
-    names = cpp.return_names(kernel.function)
+def _render_return(kernel: Kernel) -> str:
+    names = kernel.return_names
     if not names:
         return ""
     if len(names) == 1:
         return f"  return {names[0]};\n"
-    if writes_arguments(kernel.function):
+    if kernel.writes:
         return f"  return std::forward_as_tuple({', '.join(names)});\n"
     return f"  return std::make_tuple({', '.join([f'std::move({name})' for name in names])});\n"

@@ -11,23 +11,12 @@ must be the same, and results must be new tensors (or, for views, share the stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api import cpp
 from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
-from opgen.model import BaseTy, BaseType, NativeFunction, Return
 from opgen.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A parameter that is looked at."""
-
-    name: str
-    kind: str
-    """`tensor`, `list`, or `optional list`: one whose tensors may lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +31,18 @@ NO_CHECKS: Final = DebugChecks("", "")
 
 
 def render_checks(
-    function: NativeFunction,
-    kernel: str,
-    checked: Iterable[Checked],
-    results: Iterable[tuple[str, Return]],
-    view_base: str,
+    checked: Sequence[DebugChecks], results: Iterable[str], cpp_name: str, kernel: str, view_base: str
 ) -> DebugChecks:
-    """The checks of an operator whose parameters are given in order.
+    """The checks of a kernel, put together of those of its parameters.
 
-    `results` are its new tensors, by name; `view_base` is the parameter whose storage the result has,
-    if it is a view.
+    `results` are its new tensors; `view_base` is the parameter whose storage the result has, if it
+    is a view.
     """
-    pieces = [_RENDER[one.kind](one.name) for one in checked]
-    if not pieces or cpp.name(function.func) in MAY_SWAP_STORAGE:
+    if not checked or cpp_name in MAY_SWAP_STORAGE:
         return NO_CHECKS
-    after = [piece.after for piece in pieces]
-    after += [_result(kernel, name, view_base) for name, returned in results if returned.type == _TENSOR]
-    return DebugChecks(_guarded("".join([piece.before for piece in pieces])), _guarded("".join(after)))
-
-
-_TENSOR: Final = BaseType(BaseTy.Tensor)
-
-
-def _guarded(statements: str) -> str:
-    return f"  #ifndef NDEBUG\n{statements}  #endif\n" if statements else ""
+    before = "".join([piece.before for piece in checked])
+    after = "".join([*[piece.after for piece in checked], *[_result(kernel, name, view_base) for name in results]])
+    return DebugChecks(f"  #ifndef NDEBUG\n{before}  #endif\n", f"  #ifndef NDEBUG\n{after}  #endif\n")
 
 
 def _tensor(name: str) -> DebugChecks:
@@ -163,6 +140,7 @@ def _result(kernel: str, name: str, view_base: str) -> str:
     return text
 
 
-_RENDER: Final[Mapping[str, Callable[[str], DebugChecks]]] = MappingProxyType(
+CHECKS: Final[Mapping[str, Callable[[str], DebugChecks]]] = MappingProxyType(
     {"tensor": _tensor, "list": _tensors, "optional list": _optional_tensors}
 )
+"""What is looked at of a parameter, by its kind, given its name; of an `optional list` tensors may lack."""

@@ -16,61 +16,27 @@ if (result_new_fw_grad_opt.has_value() && …) {
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from opgen.api.autograd import DifferentiableInput, ForwardDerivative
+from opgen.api.autograd import ForwardDerivative
+from opgen.dest.variable_type_kernel import Kernel, Parameter
 from opgen.model import BaseTy, BaseType
-from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 
 OUT_REASON: Final = "because it is an out= function"
 
 
-def is_tangent_defined(inputs: Sequence[DifferentiableInput]) -> str:
+def is_tangent_defined(inputs: Iterable[Parameter]) -> str:
     """The condition that any of the inputs has a tangent."""
-    return " || ".join([_is_defined(one) for one in inputs])
+    return " || ".join([one.is_tangent_defined for one in inputs])
 
 
-def _is_defined(one: DifferentiableInput) -> str:
-    suffix = "TensorList" if one.type.is_list_like() is not None else ""
-    return f"isFwGradDefined{suffix}({one.name})"
-
-
-def render_refusal(name: str, inputs: Sequence[DifferentiableInput], reason: str) -> str:
+def render_refusal(kernel: Kernel, reason: str) -> str:
     """Refuses tangents where an operator has no formula for them."""
-    message = f'"Trying to use forward AD with {name} that does not support it {reason}"'
-    return f"  TORCH_CHECK_NOT_IMPLEMENTED(!(({is_tangent_defined(inputs)})), {message});\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Tangents:
-    """What the forward formulas of one kernel are rendered from."""
-
-    derivatives: tuple[ForwardDerivative, ...]
-    inputs: tuple[DifferentiableInput, ...]
-    condition: str
-    """A condition under which the results are differentiable at all; may be empty."""
-    is_inplace: bool
-    is_foreach: bool
-    names: Mapping[str, str]
-    """What formulas call the inputs, where it isn't the inputs' own name."""
-    values: Mapping[str, str]
-    """How what formulas call other arguments is written: `scalars[i]` for `value`."""
-
-    def required(self, derivative: ForwardDerivative) -> list[DifferentiableInput]:
-        """The inputs whose tangents a formula uses."""
-        return [one for one in self.inputs if self.formula_name(one) in derivative.required_inputs_fw_grad]
-
-    def formula_name(self, one: DifferentiableInput) -> str:
-        """What formulas call an input."""
-        return self.names.get(one.name, one.name)
-
-    @property
-    def length(self) -> str:
-        """The number of tensors in the lists of an operator on lists."""
-        return f"{next(one.name for one in self.inputs if one.type.is_list_like() is not None)}.size()"
+    message = f'"Trying to use forward AD with {kernel.names.cpp} that does not support it {reason}"'
+    return f"  TORCH_CHECK_NOT_IMPLEMENTED(!(({is_tangent_defined(kernel.inputs)})), {message});\n"
 
 
 def _flag(derivative: ForwardDerivative) -> str:
@@ -80,30 +46,29 @@ def _flag(derivative: ForwardDerivative) -> str:
 # ------------------------------------------------------------------------------ before the call
 
 
-def render_flags(tangents: Tangents) -> str:
+def render_flags(kernel: Kernel) -> str:
     """Whether tangents have to be computed, for each formula."""
-    return "".join([_render_flag(derivative, tangents) for derivative in tangents.derivatives])
+    return "".join([_render_flag(derivative, kernel) for derivative in kernel.forward])
 
 
-def _render_flag(derivative: ForwardDerivative, tangents: Tangents) -> str:
-    required = tangents.required(derivative)
-    if tangents.is_foreach:
-        return _render_flags_of_lists(derivative, tangents, required)
-    if not derivative.required_inputs_fw_grad:
+def _render_flag(derivative: ForwardDerivative, kernel: Kernel) -> str:
+    wanted = derivative.required_inputs_fw_grad
+    required = [one for name, one in zip(kernel.formula_names, kernel.inputs) if name in wanted]
+    if kernel.is_foreach:
+        return _render_flags_of_lists(derivative, kernel, required)
+    if not wanted:
         return f"  [[maybe_unused]] auto {_flag(derivative)} = true;\n"
-    condition = f"{tangents.condition} && " if tangents.condition else ""
+    condition = f"{kernel.condition} && " if kernel.condition else ""
     return f"  [[maybe_unused]] auto {_flag(derivative)} = {condition}({is_tangent_defined(required)});\n"
 
 
-def _render_flags_of_lists(
-    derivative: ForwardDerivative, tangents: Tangents, required: Sequence[DifferentiableInput]
-) -> str:
-    first, *others = [one.name for one in required if one.type.is_list_like() is not None]
-    any_defined = " || ".join([f"isFwGradDefined({_element(one)})" for one in required])
+def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, required: Sequence[Parameter]) -> str:
+    first, *others = [one.name for one in required if one.is_list]
+    any_defined = " || ".join([f"isFwGradDefined({one.element})" for one in required])
     return f"""\
 {"".join([_render_same_length(first, other) for other in others])}\
-  std::vector<bool> {_flag(derivative)}({tangents.length});
-  for (const auto& i : c10::irange({tangents.length})) {{
+  std::vector<bool> {_flag(derivative)}({kernel.length});
+  for (const auto& i : c10::irange({kernel.length})) {{
     {_flag(derivative)}[i] = {any_defined};
   }}
 """
@@ -120,25 +85,20 @@ def _render_same_length(first: str, other: str) -> str:
 """
 
 
-def _element(one: DifferentiableInput) -> str:
-    """An input, or its element at hand if it is a list."""
-    return one.name if one.type.is_list_like() is None else f"{one.name}[i]"
-
-
-def render_original_self(tangents: Tangents) -> str:
+def render_original_self(kernel: Kernel) -> str:
     """Keeps what an in-place operator writes over, where a formula needs it."""
-    needed = [derivative for derivative in tangents.derivatives if derivative.required_original_self_value]
-    if tangents.is_foreach:
+    needed = [derivative for derivative in kernel.forward if derivative.required_original_self_value]
+    if kernel.is_foreach:
         return "  std::vector<::std::optional<at::Tensor>> original_selfs(self.size());\n" + "".join(
-            [_render_original_selfs(derivative, tangents) for derivative in needed]
+            [_render_original_selfs(derivative, kernel) for derivative in needed]
         )
     copies = [f"  if ({_flag(derivative)}) {{\n    original_self = self.clone();\n  }}\n" for derivative in needed]
     return "  ::std::optional<at::Tensor> original_self;\n" + "".join(copies)
 
 
-def _render_original_selfs(derivative: ForwardDerivative, tangents: Tangents) -> str:
+def _render_original_selfs(derivative: ForwardDerivative, kernel: Kernel) -> str:
     return f"""\
-  for (const auto& i : c10::irange({tangents.length})) {{
+  for (const auto& i : c10::irange({kernel.length})) {{
     if ({_flag(derivative)}[i]) {{
       original_selfs[i] = self[i].clone();
     }}
@@ -149,40 +109,41 @@ def _render_original_selfs(derivative: ForwardDerivative, tangents: Tangents) ->
 # ------------------------------------------------------------------------------- after the call
 
 
-def render_tangents(tangents: Tangents) -> str:
+def render_tangents(kernel: Kernel) -> str:
     """Computes all tangents, then sets them."""
-    compute = [_render_formula(derivative, tangents) for derivative in tangents.derivatives]
-    assign = [_render_setter(derivative, tangents) for derivative in tangents.derivatives]
+    compute = [_render_formula(derivative, kernel) for derivative in kernel.forward]
+    assign = [_render_setter(derivative, kernel) for derivative in kernel.forward]
     return "".join(compute + assign)
 
 
-def _render_formula(derivative: ForwardDerivative, tangents: Tangents) -> str:
+def _render_formula(derivative: ForwardDerivative, kernel: Kernel) -> str:
     name = "_".join(derivative.var_names)
-    if tangents.is_foreach:
+    if kernel.is_foreach:
         return f"""\
-  std::vector<::std::optional<at::Tensor>> {name}_new_fw_grad_opts({tangents.length}, ::std::nullopt);
+  std::vector<::std::optional<at::Tensor>> {name}_new_fw_grad_opts({kernel.length}, ::std::nullopt);
   for (const auto& i : c10::irange({name}_new_fw_grad_opts.size())) {{
-    if ({_flag(derivative)}[i]) {{
-{_render_inputs(derivative, tangents)}\
-        {name}_new_fw_grad_opts[i] = {_in_lists(derivative.formula, tangents)};
+    if (_any_has_forward_grad_{name}[i]) {{
+{_render_inputs(derivative, kernel)}\
+        {name}_new_fw_grad_opts[i] = {_in_lists(derivative.formula, kernel)};
     }}
   }}
 """
     defined = f" && ({name}.defined())" if derivative.var_types == (_TENSOR,) else ""
     return f"""\
   ::std::optional<{_tangent_type(derivative)}> {name}_new_fw_grad_opt = ::std::nullopt;
-  if ({_flag(derivative)}{defined}) {{
-{_render_inputs(derivative, tangents)}\
+  if (_any_has_forward_grad_{name}{defined}) {{
+{_render_inputs(derivative, kernel)}\
       {name}_new_fw_grad_opt = {derivative.formula};
   }}
 """
 
 
-def _in_lists(formula: str, tangents: Tangents) -> str:
+def _in_lists(formula: str, kernel: Kernel) -> str:
     """The formula in terms of one element."""
-    if not tangents.values:
+    if not kernel.renamed:
         return formula
-    return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: tangents.values.get(word.group(), word.group()), formula)
+    values = {name: one.element for name, one in kernel.renamed.items()}
+    return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: values.get(word.group(), word.group()), formula)
 
 
 def _tangent_type(derivative: ForwardDerivative) -> str:
@@ -192,14 +153,12 @@ def _tangent_type(derivative: ForwardDerivative) -> str:
     return "at::Tensor" if types == (_TENSOR,) else "::std::vector<at::Tensor>"
 
 
-def _render_inputs(derivative: ForwardDerivative, tangents: Tangents) -> str:
+def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
     """Names the values and tangents that a formula uses."""
     text, zeros = "", ""
-    for one in tangents.inputs:
-        name, value = tangents.formula_name(one), one.name
-        if tangents.is_foreach:
-            value = _element(one)
-        is_written = tangents.is_inplace and name == "self"
+    for name, one in zip(kernel.formula_names, kernel.inputs):
+        value = one.element if kernel.is_foreach else one.name
+        is_written = kernel.is_inplace and name == "self"
         zeros = "zeros_symint" if is_written else "_efficientzerotensor_symint"
         if name in derivative.required_inputs_fw_grad:
             text += _render_tangent(name, value, zeros)
@@ -209,7 +168,7 @@ def _render_inputs(derivative: ForwardDerivative, tangents: Tangents) -> str:
             text += f"      auto {name}_p = toNonOptPrimal({value});\n"
     if derivative.required_original_self_value:
         # The kind of zeros is that of the last input, which makes no difference to what is computed.
-        original = "original_selfs[i]" if tangents.is_foreach else "original_self"
+        original = "original_selfs[i]" if kernel.is_foreach else "original_self"
         text += _render_tangent("original_self", original, zeros)
         text += f"      auto original_self_p = toNonOptPrimal({original});\n"
     elif derivative.is_reusing_outplace_formula:
@@ -228,9 +187,9 @@ def _render_tangent(name: str, value: str, zeros: str) -> str:
 """
 
 
-def _render_setter(derivative: ForwardDerivative, tangents: Tangents) -> str:
-    inplace = "true" if tangents.is_inplace else "false"
-    if tangents.is_foreach:
+def _render_setter(derivative: ForwardDerivative, kernel: Kernel) -> str:
+    inplace = "true" if kernel.is_inplace else "false"
+    if kernel.is_foreach:
         return _set_each(derivative.var_names[0], inplace)
     if len(derivative.var_names) > 1:
         name = "_".join(derivative.var_names)

@@ -15,14 +15,12 @@ if (grad_fn) {
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import (
-    DifferentiabilityInfo,
-    DifferentiableInput,
-    SavedAttribute,
-)
+from opgen.api.autograd import Derivative, DifferentiabilityInfo, SavedAttribute
 from opgen.api.types import (
     INT_ARRAY_REF,
     OPTIONAL_TENSOR,
@@ -32,99 +30,77 @@ from opgen.api.types import (
     TENSOR_LIST,
     ArrayRefCType,
     BaseCType,
-    CType,
     ListCType,
     OptionalCType,
     VectorCType,
     stringT,
 )
-from opgen.dest.autograd_home import AutogradHome
-from opgen.values import dataclass
+from opgen.dest.variable_type_kernel import Kernel, Parameter
 
-_TENSORS: Final = (TENSOR, OPTIONAL_TENSOR)
-_TENSOR_LISTS: Final = (TENSOR_LIST, VectorCType(TENSOR), ListCType(OPTIONAL_TENSOR))
-_BORROWED: Final = (INT_ARRAY_REF, SYM_INT_ARRAY_REF, SCALAR_ARRAY_REF)
 _STRING: Final = BaseCType(stringT)
 _OPTIONAL_STRING: Final = OptionalCType(_STRING)
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{one.spelled: "tensor" for one in (TENSOR, OPTIONAL_TENSOR)},
+        **{one.spelled: "tensors" for one in (TENSOR_LIST, VectorCType(TENSOR), ListCType(OPTIONAL_TENSOR))},
+        **{one.spelled: "borrowed" for one in (INT_ARRAY_REF, SYM_INT_ARRAY_REF, SCALAR_ARRAY_REF)},
+        _STRING.spelled: "string",
+        _OPTIONAL_STRING.spelled: "optional string",
+    }
+)
+"""How values are kept, by their types; others are kept as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """What one kernel's node is made from."""
+def _node(kernel: Kernel) -> str:
+    """The node's class."""
+    derivatives = kernel.derivatives
+    return derivatives.op if derivatives is not None and derivatives.op else "NotImplemented"
 
-    info: DifferentiabilityInfo | None
-    """The derivatives; None for an operator whose node only says that it has none."""
-    name: str
-    """The operator's name."""
-    home: AutogradHome
-    inputs: tuple[DifferentiableInput, ...]
-    """The arguments that have a gradient."""
-    is_inplace: bool
-    is_foreach: bool
-    lists: Mapping[str, str]
-    """How an in-place operator on lists writes what formulas call the arguments: `other[i]` for `other`."""
 
-    @property
-    def node(self) -> str:
-        """The node's class."""
-        return self.info.op if self.info is not None and self.info.op else "NotImplemented"
-
-    @property
-    def maker(self) -> str:
-        """The expression that makes the node."""
-        argument = f'"{self.name}"' if self.node == "NotImplemented" else ""
-        return f"{self.home.make_node}<{self.node}>({argument})"
-
-    @property
-    def pointer(self) -> str:
-        """The type of pointers to the node."""
-        return f"{self.home.node_pointer}<{self.node}>"
-
-    @property
-    def has_one_per_element(self) -> bool:
-        """Whether there is a node for each tensor of a list: in-place operators on lists have that."""
-        return self.is_inplace and self.is_foreach
+def _maker(kernel: Kernel, node: str) -> str:
+    """The expression that makes the node."""
+    argument = f'"{kernel.names.base}"' if node == "NotImplemented" else ""
+    return f"{kernel.home.make_node}<{node}>({argument})"
 
 
 # -------------------------------------------------------------------------------- before the call
 
 
-def render_nodes(graph: Graph) -> str:
+def render_nodes(kernel: Kernel) -> str:
     """Makes the node, and keeps what is to be kept of the arguments."""
-    saved = graph.info.all_saved_inputs if graph.info is not None else ()
-    if graph.has_one_per_element:
-        return _render_nodes_of_lists(graph, _render_saved(graph, saved, is_output=False))
-    names = ", ".join([one.name for one in graph.inputs])
-    sizes = [
-        f"grad_fn->{one.name}_size_ = {one.name}.size();\n"
-        for one in graph.inputs
-        if one.type.is_list_like() is not None and graph.info is not None
-    ]
-    statements = _indented(_render_saved(graph, saved, is_output=False) + "".join(sizes), "    ")
+    node, saved = _node(kernel), ""
+    if kernel.derivatives is not None:
+        saved = _render_saved(kernel, kernel.derivatives.all_saved_inputs, is_output=False)
+    if kernel.is_of_lists:
+        return _render_nodes_of_lists(kernel, node, saved)
+    if kernel.derivatives is not None:
+        lists = [one.name for one in kernel.differentiated if one.is_list]
+        saved += "".join([f"grad_fn->{name}_size_ = {name}.size();\n" for name in lists])
     return f"""\
-  {graph.pointer} grad_fn;
+  {kernel.home.node_pointer}<{node}> grad_fn;
   if (_any_requires_grad) {{
-    grad_fn = {graph.maker};
-    grad_fn->set_next_edges(collect_next_edges( {names} ));
-{statements}\
+    grad_fn = {_maker(kernel, node)};
+    grad_fn->set_next_edges(collect_next_edges( {", ".join([one.name for one in kernel.differentiated])} ));
+{_indented(saved, "    ")}\
   }}
 """
 
 
-def _render_nodes_of_lists(graph: Graph, saved: str) -> str:
-    names = ", ".join([_element(graph, one) for one in graph.inputs])
+def _render_nodes_of_lists(kernel: Kernel, node: str, saved: str) -> str:
+    names = ", ".join([_element(kernel, one) for one in kernel.differentiated])
+    pointer = f"{kernel.home.node_pointer}<{node}>"
     written = _indented(_for_each_node(saved), "    ") if saved else ""
     return f"""\
-  std::vector<{graph.pointer}> grad_fns;
+  std::vector<{pointer}> grad_fns;
   if (_any_requires_grad) {{
     for (const auto& i : c10::irange( self.size() )) {{
       const auto ith_requires_grad = compute_requires_grad({names});
       check_inplace(self[i], ith_requires_grad);
-      grad_fns.push_back([&]() -> {graph.pointer} {{
+      grad_fns.push_back([&]() -> {pointer} {{
           if (!ith_requires_grad) {{
               return nullptr;
           }} else {{
-              auto grad_fn = {graph.maker};
+              auto grad_fn = {_maker(kernel, node)};
               grad_fn->set_next_edges(collect_next_edges( {names} ));
               return grad_fn;
           }}
@@ -135,10 +111,9 @@ def _render_nodes_of_lists(graph: Graph, saved: str) -> str:
 """
 
 
-def _element(graph: Graph, one: DifferentiableInput) -> str:
+def _element(kernel: Kernel, one: Parameter) -> str:
     """What the node of one element is about: without derivatives, all of the other lists."""
-    is_indexed = one.type.is_list_like() is not None and (graph.info is not None or one.name == "self")
-    return f"{one.name}[i]" if is_indexed else one.name
+    return one.element if kernel.derivatives is not None or one.name == "self" else one.name
 
 
 def _for_each_node(statements: str, before: str = "") -> str:
@@ -162,104 +137,124 @@ def _indented(text: str, indent: str) -> str:
 # ------------------------------------------------------------------------------ what is kept
 
 
-def _render_saved(graph: Graph, saved: Iterable[SavedAttribute], *, is_output: bool) -> str:
-    ordered = sorted(saved, key=lambda one: one.name)
-    return "".join([_render_one(graph, one, is_output) for one in ordered])
+def _render_saved(kernel: Kernel, saved: Sequence[SavedAttribute], *, is_output: bool) -> str:
+    """Keeps values, by their names."""
+    if not saved:
+        return ""
+    conditions = {} if is_output or kernel.derivatives is None else _conditions(kernel.derivatives)
+    named = sorted([(one.name, one) for one in saved], key=_BY_NAME)
+    return "".join([_render_one(kernel, name, one, is_output, conditions) for name, one in named])
 
 
-def _render_one(graph: Graph, saved: SavedAttribute, is_output: bool) -> str:
-    """Keeps one value."""
-    name, ctype = saved.name, saved.nctype.type
-    expr = _in_lists(graph, saved.expr)
-    if ctype in _TENSORS and name == saved.expr:
-        return _render_tensor(graph, saved, expr, is_output)
-    if ctype in _TENSOR_LISTS:
+_BY_NAME: Final = itemgetter(0)
+
+
+def _render_one(
+    kernel: Kernel, name: str, saved: SavedAttribute, is_output: bool, conditions: Mapping[str, str]
+) -> str:
+    ctype = saved.nctype.type
+    kind = _KINDS.get(ctype.spelled, "")
+    expr = _in_lists(kernel, saved.expr)
+    if kind == "tensor" and name == saved.expr:
+        return _render_result(kernel, name, expr) if is_output else _render_tensor(kernel, name, expr, conditions)
+    if kind == "tensors":
         kept = f"make_saved_variable_list({expr}, {'true' if is_output else 'false'})"
         return f"grad_fn->{name}_ = {kept};\n"
-    return f"grad_fn->{name} = {_owned(ctype, expr, graph.home)};\n"
-
-
-def _owned(ctype: CType, expr: str, home: AutogradHome) -> str:
-    """The value such that it owns what it shows."""
-    if home.keeps_more and isinstance(ctype, ArrayRefCType):
+    if kernel.home.keeps_more and isinstance(ctype, ArrayRefCType):
         is_of_strings = ctype.elem == _STRING
-        return f"std::vector<std::string>({expr}.begin(), {expr}.end())" if is_of_strings else f"{expr}.vec()"
-    if ctype in _BORROWED:
+        expr = f"std::vector<std::string>({expr}.begin(), {expr}.end())" if is_of_strings else f"{expr}.vec()"
+        return f"grad_fn->{name} = {expr};\n"
+    return f"grad_fn->{name} = {_owned(kind, expr)};\n"
+
+
+def _owned(kind: str, expr: str) -> str:
+    """The value such that it owns what it shows."""
+    if kind == "borrowed":
         return f"{expr}.vec()"
-    if ctype == _STRING:
+    if kind == "string":
         return f"std::string({expr})"
-    if ctype == _OPTIONAL_STRING:
+    if kind == "optional string":
         return f"{expr}.has_value() ? ::std::optional<std::string>(std::string({expr}.value())) : ::std::nullopt"
     return expr
 
 
-def _render_tensor(graph: Graph, saved: SavedAttribute, expr: str, is_output: bool) -> str:
-    name = saved.name
-    if is_output:
+def _render_result(kernel: Kernel, name: str, expr: str) -> str:
+    kept = f"SavedVariable({expr}, true)"
+    if kernel.is_inplace:
         # What an in-place operator gives is its self, which may be a view.
-        own = "self[i]" if graph.has_one_per_element else "self"
-        kept = f"SavedVariable({own}, true, {own}.is_view())" if graph.is_inplace else f"SavedVariable({expr}, true)"
-        return f"grad_fn->{name}_ = {kept};\n"
-    if graph.is_inplace and name == "self":
-        original, own = ("original_selfs[i]", "self[i]") if graph.is_foreach else ("original_self", "self")
+        own = "self[i]" if kernel.is_foreach else "self"
+        kept = f"SavedVariable({own}, true, {own}.is_view())"
+    return f"grad_fn->{name}_ = {kept};\n"
+
+
+def _render_tensor(kernel: Kernel, name: str, expr: str, conditions: Mapping[str, str]) -> str:
+    if kernel.is_inplace and name == "self":
+        original, own = ("original_selfs[i]", "self[i]") if kernel.is_foreach else ("original_self", "self")
         statements = f"""\
 if (!{original}.has_value()) {original} = {own}.clone();
 grad_fn->self_ = SavedVariable({original}.value(), false);
 """
     else:
         statements = f"grad_fn->{name}_ = SavedVariable({expr}, false);\n"
-    guard = _guard(graph, saved)
-    return f"if ({guard}) {{\n{_indented(statements, '  ')}}}\n" if guard else statements
+    condition = conditions.get(name)
+    return f"if ({condition}) {{\n{_indented(statements, '  ')}}}\n" if condition else statements
 
 
-def _in_lists(graph: Graph, expr: str) -> str:
+def _in_lists(kernel: Kernel, expr: str) -> str:
     """The expression in terms of one element, for an in-place operator on lists."""
-    if not graph.has_one_per_element:
+    if not kernel.renamed:
         return expr
-    return re.sub(r"\b\w+\b", lambda word: graph.lists.get(word.group(), word.group()), expr)
+    values = {name: one.element for name, one in kernel.renamed.items()}
+    return re.sub(r"\b\w+\b", lambda word: values.get(word.group(), word.group()), expr)
 
 
-def _guard(graph: Graph, saved: SavedAttribute) -> str:
-    """The condition under which a tensor is needed at all; empty if it is in any case.
+def _conditions(info: DifferentiabilityInfo) -> dict[str, str]:
+    """The conditions under which tensors are needed at all, by their names; others are needed in any case.
 
     A tensor that only the gradient of one argument takes is not kept if that is not wanted.  (For
     operators that compute gradients, that is not done.)
     """
-    info = graph.info
-    if info is None or len(info.args_with_derivatives) < 2 or "backward" in info.func.root_name:
-        return ""
-    if saved.nctype.type != TENSOR:
-        return ""
-    if any(
-        argument.nctype.type == TENSOR_LIST or "TensorListRef" in argument.type
-        for argument in info.args_with_derivatives
-    ):
-        return ""
-    users = [derivative for derivative in info.derivatives if saved in derivative.saved_inputs]
-    if len(users) != 1:
-        return ""
-    (user,) = users
+    arguments = info.args_with_derivatives
+    if len(arguments) < 2 or "backward" in info.func.root_name:
+        return {}
+    spelled = [one.nctype.type.spelled for one in arguments]
+    if [one for one in spelled if one == TENSOR_LIST.spelled or "TensorListRef" in one]:
+        return {}
+    users: dict[str, list[Derivative]] = {}
+    for derivative in info.derivatives:
+        for saved in derivative.saved_inputs:
+            if saved.nctype.type.spelled == TENSOR.spelled and saved.nctype.name == saved.expr:
+                users.setdefault(saved.expr, []).append(derivative)
+    places = [one.name for one in arguments]
+    return {name: _condition(name, one[0], places) for name, one in users.items() if len(one) == 1}
+
+
+def _condition(name: str, user: Derivative, places: Sequence[str]) -> str:
+    """The condition under which the gradient is wanted that a tensor is for; empty if it can't be told."""
     if len(user.var_names) != 1:
-        return _wanted_by_mask(user.formula, saved.name, [argument.name for argument in info.args_with_derivatives])
-    places = [argument.name for argument in info.args_with_derivatives]
+        return _wanted_by_mask(user.formula, name)
     return f"grad_fn->should_compute_output({places.index(user.var_names[0])})"
 
 
-def _wanted_by_mask(formula: str, name: str, places: Sequence[str]) -> str:
+def _wanted_by_mask(formula: str, name: str) -> str:
     """The condition in `wrap_opt_if(name, condition)`, in terms of the node."""
-    found = re.search(rf"wrap_opt_if\(\s*{re.escape(name)}\s*,(.*?)\)", formula)
-    if found is None:
-        return ""
-    return re.sub(r"grad_input_mask\[(\d+)\]", r"grad_fn->should_compute_output(\1)", found.group(1).strip())
+    for found in _MASKED.finditer(formula):
+        if found[1] == name:
+            return re.sub(r"grad_input_mask\[(\d+)\]", r"grad_fn->should_compute_output(\1)", found[2].strip())
+    return ""
+
+
+_MASKED: Final = re.compile(r"wrap_opt_if\(\s*(\w+)\s*,(?=(.*?)\))")
+"""`wrap_opt_if(name, condition)`; what is found ends before the condition, as there may be others in it."""
 
 
 # --------------------------------------------------------------------------------- after the call
 
 
-def render_history(graph: Graph, outputs: Sequence[str], *, rebase: bool) -> str:
+def render_history(kernel: Kernel, outputs: Sequence[str], *, rebase: bool) -> str:
     """Ties the results to the node."""
     function, names = ("rebase_history" if rebase else "set_history"), ", ".join(outputs)
-    if graph.has_one_per_element:
+    if kernel.is_of_lists:
         before = f"""\
     auto differentiable_outputs = flatten_tensor_args( {names} );
     TORCH_INTERNAL_ASSERT(differentiable_outputs.size() == grad_fns.size());
@@ -268,12 +263,12 @@ def render_history(graph: Graph, outputs: Sequence[str], *, rebase: bool) -> str
     return f"  if (grad_fn) {{\n      {function}(flatten_tensor_args( {names} ), grad_fn);\n  }}\n"
 
 
-def render_saved_outputs(graph: Graph) -> str:
+def render_saved_outputs(kernel: Kernel) -> str:
     """Keeps what is to be kept of the results."""
-    saved = graph.info.all_saved_outputs if graph.info is not None else ()
+    saved = kernel.derivatives.all_saved_outputs if kernel.derivatives is not None else ()
     if not saved:
         return ""
-    statements = _render_saved(graph, saved, is_output=True)
-    if graph.has_one_per_element:
+    statements = _render_saved(kernel, saved, is_output=True)
+    if kernel.is_of_lists:
         return _indented(_for_each_node(statements), "  ")
     return f"  if (grad_fn) {{\n{_indented(statements, '    ')}  }}\n"

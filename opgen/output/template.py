@@ -154,7 +154,7 @@ def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: lis
         if isinstance(segment, str):
             parts.append(segment)
         elif isinstance(segment, Splice):
-            parts.append(splice(_look_up(segment.reference, scope), segment.indent))
+            _render_splice(segment, scope, parts)
         elif isinstance(segment, Inline):
             parts.append(_joined(segment, _look_up(segment.reference, scope)))
         elif isinstance(segment, Conditional):
@@ -184,6 +184,16 @@ def _render_loop(loop: Loop, scope: Mapping[str, object], parts: list[str]) -> N
         _render(loop.body, inner, parts)
 
 
+def _render_splice(segment: Splice, scope: Mapping[str, object], parts: list[str]) -> None:
+    value = _look_up(segment.reference, scope)
+    # Such texts stay apart until the whole file is put together: of a file of megabytes they are nearly all.
+    if isinstance(value, EvenTexts) and value and not segment.indent and (last := str(value[-1]).rstrip()):
+        parts += [text if text[-1] == "\n" else f"{text}\n" for text in map(str, value[:-1]) if text]
+        parts.append(last)
+    else:
+        parts.append(splice(value, segment.indent))
+
+
 def splice(value: object, indent: str) -> str:
     """`value` as lines that begin with `indent`; a list gives its elements one below the other.
 
@@ -202,13 +212,13 @@ def splice(value: object, indent: str) -> str:
 
 
 class EvenTexts(list[str]):
-    """Texts of which each line ends in nothing but a newline, so that `splice` need not look."""
+    """Texts of which each line ends in nothing but a newline, so that nobody need look when they are spliced."""
 
 
 def noted_if_even(texts: list[str]) -> list[str]:
     """The texts; as `EvenTexts`, if they are that.  For a list which, in whole or in parts, several files splice."""
-    # The newline is for what stands behind the last line.
-    return EvenTexts(texts) if _is_even("\n".join(map(str, texts)) + "\n") else texts
+    whole = "\n".join(map(str, texts))
+    return EvenTexts(texts) if _is_even(whole) and whole[-1:] not in (" ", "\t") else texts
 
 
 def _is_even(text: str) -> bool:

@@ -1,0 +1,288 @@
+"""An operator and its derivatives → what the parts of its kernel are rendered from, each worked out once.
+
+neg(Tensor self) -> Tensor   →   Kernel(parameters=(self,), inputs=(self,), outputs=(result,), …)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from opgen.api import cpp
+from opgen.api.autograd import (
+    DifferentiabilityInfo,
+    DifferentiableOutput,
+    ForwardDerivative,
+    NativeFunctionWithDifferentiabilityInfo,
+    gen_differentiable_outputs,
+    is_differentiable,
+    is_foreach_func,
+)
+from opgen.api.dispatcher import DispatcherSignature
+from opgen.api.signatures import Signatures
+from opgen.api.types import OPTIONAL_TENSOR_LIST, Binding
+from opgen.dest.autograd_home import AutogradHome, is_of_torch
+from opgen.dest.autograd_kernels import is_tracked_view, is_view_family, with_overload
+from opgen.dest.autograd_operators import NEVER_DIFFERENTIABLE
+from opgen.dest.variable_type_checks import CHECKS, DebugChecks
+from opgen.model import Argument, NativeFunction, SchemaKind
+from opgen.values import dataclass, field
+
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "const at::Tensor &": "tensor",
+        "at::Tensor &": "tensor",
+        "at::TensorList": "list",
+        "const at::ITensorListRef &": "list",
+        OPTIONAL_TENSOR_LIST.spelled: "optional list",
+    }
+)
+"""What parameters are that a debug build looks at, by their types.  Tensors and lists are unpacked besides."""
+_NONE_RENAMED: Final[Mapping[str, Parameter]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A parameter of kernels, and what is written for it wherever it is one."""
+
+    name: str
+    defn: str
+    """The parameter as a definition has it."""
+    is_tensor_like: bool
+    is_symint_like: bool
+    is_list: bool
+    """Whether it is a list, of tensors or of something else, or may be one."""
+    element: str
+    """It, or its element at hand if it is a list."""
+    is_tangent_defined: str
+    """The condition that it has a tangent."""
+    unpacking: str
+    """The statement that unpacks it, up to its place among the parameters; empty if it isn't unpacked."""
+    unpacked: str
+    """What the kernel calls it from there on."""
+    checks: DebugChecks | None
+    """What a debug build looks at."""
+
+    @staticmethod
+    def derive(binding: Binding) -> Parameter:
+        """A parameter of the dispatcher's signature."""
+        name, argument = binding.name, binding.argument
+        assert isinstance(argument, Argument), "the dispatcher takes options one by one"
+        type = argument.type
+        kind = _KINDS.get(binding.type, "")
+        is_list = type.is_list_like() is not None
+        is_unpacked = kind in ("tensor", "list")
+        unpacked = f"{name}_" if is_unpacked else name
+        return Parameter(
+            name=name,
+            defn=binding.defn(),
+            is_tensor_like=type.is_tensor_like(),
+            is_symint_like=type.is_symint_like(),
+            is_list=is_list,
+            element=f"{name}[i]" if is_list else name,
+            is_tangent_defined=f"isFwGradDefined{'TensorList' if is_list else ''}({name})",
+            unpacking=f'  auto{"" if is_list else "&"} {unpacked} = unpack({name}, "{name}", ' if is_unpacked else "",
+            unpacked=unpacked,
+            checks=CHECKS[kind](unpacked) if kind else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownParameters:
+    """The parameters of a run's kernels, each derived once."""
+
+    # By identity, so that parameters of an operator need not be looked at; signatures keep them alive.
+    _by_binding: dict[int, Parameter] = field(default_factory=dict)
+    _by_definition: dict[str, Parameter] = field(default_factory=dict)
+
+    def of(self, signature: DispatcherSignature) -> tuple[Parameter, ...]:
+        """The parameters of an operator's kernels."""
+        known = self._by_binding
+        return tuple([known.get(id(binding)) or self._learn(binding) for binding in signature.arguments])
+
+    def _learn(self, binding: Binding) -> Parameter:
+        # All that is asked of a type of the schema is the same if C++ spells it the same.
+        defn = binding.defn()
+        parameter = self._by_definition.get(defn)
+        if parameter is None:
+            parameter = self._by_definition[defn] = Parameter.derive(binding)
+        self._by_binding[id(binding)] = parameter
+        return parameter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What an operator is called."""
+
+    operator: str
+    """With its overload: `add_.Tensor`."""
+    root: str
+    """The name that all forms share."""
+    base: str
+    """That, with the underscore of an in-place form."""
+    cpp: str
+    """The name of the function in C++."""
+    kernel: str
+    """The name of kernels: that, and the overload."""
+    is_of_torch: bool
+    """Whether what torch knows of operators by their names holds for this one."""
+
+    @staticmethod
+    def of(function: NativeFunction) -> Names:
+        """The names of an operator."""
+        root, cpp_name = function.root_name, cpp.name(function.func)
+        return Names(
+            operator=str(function.func.name),
+            root=root,
+            base=f"{root}_" if function.func.kind() is SchemaKind.inplace else root,
+            cpp=cpp_name,
+            kernel=with_overload(cpp_name, function),
+            is_of_torch=is_of_torch(function),
+        )
+
+    @property
+    def is_never_differentiable(self) -> bool:
+        """Whether the operator needs no gradient, whatever its arguments."""
+        return self.root in NEVER_DIFFERENTIABLE and self.is_of_torch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """What the kernel of an operator for a dispatch key is rendered from."""
+
+    function: NativeFunction
+    names: Names
+    home: AutogradHome
+    returns: str
+    """The type that it returns."""
+    return_names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    inputs: tuple[Parameter, ...]
+    """The parameters that may require a gradient."""
+    read: tuple[Parameter, ...]
+    """Those of them that are no out arguments."""
+    differentiated: tuple[Parameter, ...]
+    """Those that have a gradient."""
+    outputs: tuple[DifferentiableOutput, ...]
+    """The results that may have a gradient."""
+    info: DifferentiabilityInfo | None
+    derivatives: DifferentiabilityInfo | None
+    """The same, if any argument has a gradient; else the node of the graph only says that there is none."""
+    forward: tuple[ForwardDerivative, ...]
+    formula_names: tuple[str, ...]
+    """What forward formulas call the inputs."""
+    condition: str
+    """The condition under which the results are differentiable, in brackets; empty if there is none."""
+    renamed: Mapping[str, Parameter]
+    """What formulas call otherwise: an in-place operator on lists has those of the operator that it applies."""
+    is_inplace: bool
+    """Whether it writes to `self`."""
+    is_out: bool
+    """Whether it writes its results to arguments that are there for that."""
+    writes: bool
+    """Whether it is the one or the other."""
+    is_foreach: bool
+    """Whether it applies another operator to each tensor of a list."""
+    is_tracked_view: bool
+    is_view_family: bool
+    records: bool
+    """Whether the graph may be recorded."""
+
+    @property
+    def is_of_lists(self) -> bool:
+        """Whether it writes to each tensor of a list, so that each has a node of its own."""
+        return self.is_foreach and self.is_inplace
+
+    @property
+    def length(self) -> str:
+        """The number of tensors in the lists of an operator on lists."""
+        return f"{next(one.name for one in self.inputs if one.is_list)}.size()"
+
+
+def derive_kernel(
+    matched: NativeFunctionWithDifferentiabilityInfo,
+    key: str,
+    names: Names,
+    signatures: Signatures,
+    home: AutogradHome,
+    known: KnownParameters,
+) -> Kernel:
+    """The kernel of an operator for a dispatch key; parameters that are new become known."""
+    function, func = matched.func, matched.func.func
+    info = matched.info.get(key) if matched.info is not None else None
+    forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
+    derivatives = info if info is not None and info.args_with_derivatives else None
+    parameters = known.of(signatures.dispatcher)
+    refused = info.non_differentiable_arg_names if info is not None else ()
+    inputs = tuple([one for one in parameters if one.is_tensor_like and one.name not in refused])
+    outs = [one.name for one in func.arguments.out]
+    read = tuple([one for one in inputs if one.name not in outs]) if outs else inputs
+    kind, is_view, is_foreach = func.kind(), function.is_view_op, is_foreach_func(function)
+    is_inplace = kind is SchemaKind.inplace
+    renamed = _NONE_RENAMED
+    if is_foreach and is_inplace and info is not None:
+        renamed = _renamed(function, info, parameters)
+    outputs = _outputs(matched, key, info, signatures.return_names)
+    has_results = bool(outputs) or (is_foreach and is_inplace)
+    conditions = info.output_differentiability_conditions if info is not None else None
+    return Kernel(
+        function=function,
+        names=names,
+        home=home,
+        returns=signatures.dispatcher.returns.spelled,
+        return_names=signatures.return_names,
+        parameters=parameters,
+        inputs=inputs,
+        read=read,
+        differentiated=_differentiated(inputs, derivatives, renamed) if derivatives is not None else read,
+        outputs=outputs,
+        info=info,
+        derivatives=derivatives,
+        forward=forward,
+        formula_names=_formula_names(inputs, renamed) if forward else (),
+        condition=f"({conditions[0]})" if conditions else "",
+        renamed=renamed,
+        is_inplace=is_inplace,
+        is_out=bool(outs),
+        writes=is_inplace or kind is SchemaKind.out,
+        is_foreach=is_foreach,
+        is_tracked_view=is_view and is_tracked_view(function),
+        is_view_family=is_view and is_view_family(function),
+        records=bool(read) and has_results and not names.is_never_differentiable,
+    )
+
+
+def _outputs(
+    matched: NativeFunctionWithDifferentiabilityInfo, key: str, info: DifferentiabilityInfo | None, names: Sequence[str]
+) -> tuple[DifferentiableOutput, ...]:
+    """The results that may have a gradient, given the names of all results."""
+    returns = matched.func.func.returns
+    if len(returns) != 1 or (info is not None and info.output_differentiability is not None):
+        return gen_differentiable_outputs(matched, key)
+    # Of nearly all operators that is the one result that there is.
+    output = DifferentiableOutput(names[0], returns[0].type)
+    return (output,) if is_differentiable(output.name, output.type, info) else ()
+
+
+def _renamed(
+    function: NativeFunction, info: DifferentiabilityInfo, parameters: Sequence[Parameter]
+) -> dict[str, Parameter]:
+    """The parameters of an in-place operator on lists, by what the operator that it applies calls them."""
+    mine = parameters[: len(function.func.arguments.flat_non_out)]
+    return {one.name: parameter for one, parameter in zip(info.func.func.arguments.flat_non_out, mine)}
+
+
+def _differentiated(
+    inputs: Sequence[Parameter], derivatives: DifferentiabilityInfo, renamed: Mapping[str, Parameter]
+) -> tuple[Parameter, ...]:
+    """The inputs that have a gradient."""
+    names = {argument.name for argument in derivatives.args_with_derivatives}
+    if renamed:
+        names = {renamed[name].name if name in renamed else name for name in names}
+    return tuple([one for one in inputs if one.name in names])
+
+
+def _formula_names(inputs: Sequence[Parameter], renamed: Mapping[str, Parameter]) -> tuple[str, ...]:
+    theirs = {mine.name: name for name, mine in renamed.items()}
+    return tuple([theirs.get(one.name, one.name) for one in inputs] if theirs else [one.name for one in inputs])
