@@ -12,7 +12,7 @@ wrong, and it does not print: `render` gives the text, the command's shell shows
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -194,7 +194,8 @@ def closest(word: str, legal: Iterable[str]) -> str | None:
     """The legal word that `word` was most likely meant to be, or None if none is near."""
     candidates = sorted(set(legal))
     exact = [c for c in candidates if c.lower() == word.lower()]
-    near = exact or difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
+    # Only mistakes need it, and it takes a while to import.
+    near = exact or importlib.import_module("difflib").get_close_matches(word, candidates, n=1, cutoff=0.6)
     return near[0] if near else None
 
 

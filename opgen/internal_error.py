@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
+import importlib
 from types import TracebackType
 from typing import Final
 
@@ -17,7 +17,8 @@ def render_internal_error(error: BaseException) -> str:
     """The report: that it is a bug, the operator at hand, and the traceback."""
     operator = _operator_at_hand(error.__traceback__)
     where = f" at the operator '{operator}'" if operator else ""
-    trace = "".join(traceback.format_exception(error))
+    # Only bugs need it, and it takes a while to import.
+    trace = "".join(importlib.import_module("traceback").format_exception(error))
     return (
         f"opgen: internal error{where}: {type(error).__name__}: {error}\n"
         f"This is a bug in opgen {__version__}, not in your definitions. Please report it with what follows.\n\n{trace}"

@@ -17,7 +17,6 @@ import hashlib
 import marshal
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -28,7 +27,7 @@ from opgen.frontend.changes import Change, History, Made, Written, describe, fam
 from opgen.frontend.nodes import read_source
 from opgen.inputs import Inputs
 from opgen.output.manifest import Record, is_unchanged
-from opgen.output.writer import Placed, Target
+from opgen.output.writer import Placed, Target, remove_folder
 from opgen.parts import Edit, Parts
 from opgen.parts import Placed as PlacedParts
 from opgen.program import Program
@@ -278,4 +277,4 @@ def remove_unused(install_dir: str | os.PathLike[str], folders: Iterable[str]) -
     # What isn't named as ours is, or lies behind a link, is none of our business.
     for name in os.listdir(base) if os.path.isdir(base) and not os.path.islink(base) else ():
         if name not in used and _OURS.fullmatch(name):
-            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+            remove_folder(os.path.join(base, name))

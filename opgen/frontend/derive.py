@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
-from string import ascii_lowercase
 from typing import Final
 
 from opgen.api.cpp import name as cpp_name
@@ -36,6 +35,7 @@ from opgen.model import (
 )
 from opgen.values import dataclass, replace
 
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
 """Tags that say as much of a derived form as of the written one."""
 
@@ -126,7 +126,7 @@ def _out_schema(func: FunctionSchema) -> FunctionSchema:
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
     """An out argument for each return that isn't an argument already, under a free alias name."""
     taken = {name for a in func.arguments.flat_all if a.annotation is not None for name in a.annotation.alias_set}
-    letters = chain(ascii_lowercase, (f"a{number}" for number in count()))
+    letters = chain(_LETTERS, (f"a{number}" for number in count()))
     free = (letter for letter in letters if letter not in taken)
     for index, returned in enumerate(func.returns):
         name = "out" if len(func.returns) == 1 else f"out{index}"

@@ -22,11 +22,12 @@ _BREAKS: Final = "\n\r\x85\u2028\u2029"
 """What ends a line in YAML 1.1."""
 _SPACES: Final = " \t" + _BREAKS
 
-_WORDS = re.compile(f"[^{_SPACES}]+")
-_SINGLE = re.compile(f"''|[^'{_SPACES}]+")
-_DOUBLE = re.compile(rf"\\(?:x..|u.{{4}}|U.{{8}}|[{_BREAKS}]|.)|[^\\{_SPACES}]+")
-_BLOCK_HEADER = re.compile(f"[^{_BREAKS}]*")
-_LINES = re.compile(f"[^{_BREAKS}]+")
+# Only places within a text ask for these: they are compiled then, not when a command starts.
+_WORDS = f"[^{_SPACES}]+"
+_SINGLE = f"''|[^'{_SPACES}]+"
+_DOUBLE = rf"\\(?:x..|u.{{4}}|U.{{8}}|[{_BREAKS}]|.)|[^\\{_SPACES}]+"
+_BLOCK_HEADER = f"[^{_BREAKS}]*"
+_LINES = f"[^{_BREAKS}]+"
 
 _ESCAPES: Final = MappingProxyType(
     {
@@ -97,13 +98,13 @@ def _pieces(written: str, text: str, style: str) -> Iterator[tuple[str, int, int
     if style in ("|", ">"):
         yield from _block_lines(written, text)
     elif style == '"':
-        for found in _DOUBLE.finditer(written, 1, len(written) - 1):
+        for found in re.compile(_DOUBLE).finditer(written, 1, len(written) - 1):
             yield _resolved(found.group()), *found.span()
     elif style == "'":
-        for found in _SINGLE.finditer(written, 1, len(written) - 1):
+        for found in re.compile(_SINGLE).finditer(written, 1, len(written) - 1):
             yield ("'" if found.group() == "''" else found.group()), *found.span()
     else:
-        for found in _WORDS.finditer(written):
+        for found in re.compile(_WORDS).finditer(written):
             yield found.group(), *found.span()
 
 
@@ -118,8 +119,8 @@ def _resolved(part: str) -> str:
 
 def _block_lines(written: str, text: str) -> Iterator[tuple[str, int, int]]:
     """The lines of a block scalar that have text, without the block's indentation."""
-    header = _BLOCK_HEADER.match(written)
-    lines = [m for m in _LINES.finditer(written, header.end() if header else 0) if m.group().strip()]
+    header = re.compile(_BLOCK_HEADER).match(written)
+    lines = [m for m in re.compile(_LINES).finditer(written, header.end() if header else 0) if m.group().strip()]
     if not lines:
         return
     first = text.lstrip("\n")

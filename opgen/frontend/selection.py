@@ -38,9 +38,10 @@ BACKEND_LIST_FLAG: Final = "--backend-whitelist"
 MAX_SUGGESTIONS: Final = 10
 """Most unknown operators of a selection for which the nearest known one is looked up."""
 
-_LISTED = re.compile(r"[\w.:-]+", re.ASCII)
-_SPACED = re.compile(r"[^\s,]+")
-_OPERATOR = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?", re.ASCII)
+# Most runs select nothing: these are compiled when a name is read.
+_LISTED = r"(?a:[\w.:-]+)"
+_SPACED = r"[^\s,]+"
+_OPERATOR = r"(?a:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ _Words: TypeAlias = tuple[tuple[str, tuple[Scalar, ...]], ...]
 def operator_name(node: Node) -> Scalar:
     """An operator with its namespace, and perhaps its overload."""
     name = scalar(node)
-    if _OPERATOR.fullmatch(name.text):
+    if re.fullmatch(_OPERATOR, name.text):
         return name
     if "::" not in name.text:
         label = f"did you mean 'aten::{name.text}'?"
@@ -90,7 +91,7 @@ def listed_names(node: Node) -> tuple[str, ...]:
 
 def check_listed_name(word: Scalar, log: Diagnostics) -> None:
     """Logs a name that would break the list that C++ gets."""
-    if not _LISTED.fullmatch(word.text):
+    if not re.fullmatch(_LISTED, word.text):
         label = "write letters, digits, '_', '.', ':' and '-'"
         log.error("bad-selected-name", f"'{word.text}' is no name of a class or feature", word.span, label)
 
@@ -178,7 +179,7 @@ def load_words(where: Source | Path, log: Diagnostics) -> tuple[Scalar, ...]:
     root = load_yaml(where, log)
     try:
         if isinstance(root, Scalar):
-            found = ((root, match.span()) for match in _SPACED.finditer(root.text))
+            found = ((root, match.span()) for match in re.finditer(_SPACED, root.text))
             return tuple(_part(whole, start, end) for whole, (start, end) in found)
         return () if root is None else list_of(scalar)(root)
     except UserError as problem:

@@ -22,9 +22,10 @@ from opgen.values import dataclass
 MAX_CHARACTERS: Final = 20
 """Most illegal characters of a file that are reported in one run."""
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_KEY = re.compile(r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)")
-_LEAD = re.compile(r"[ \t]*(?:-[ \t]+)*")
+# Only mistakes ask for these: they are compiled then, not when a command starts.
+_ILLEGAL = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_KEY = r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)"
+_LEAD = r"[ \t]*(?:-[ \t]+)*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def explain(problem: Exception, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
-    places = [m.start() for m, _ in zip(_ILLEGAL.finditer(source.text), range(MAX_CHARACTERS))]
+    places = [m.start() for m, _ in zip(re.finditer(_ILLEGAL, source.text), range(MAX_CHARACTERS))]
     return tuple(
         Diagnostic(
             "bad-character",
@@ -78,11 +79,11 @@ def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
 def _mapping_in_value(found: _Problem) -> Diagnostic:
     """A `: ` in a plain value; or a line that is indented so that it continues the value above."""
     start = found.line_start(found.at)
-    key = _KEY.match(found.source.text, start, found.at)
+    key = re.compile(_KEY).match(found.source.text, start, found.at)
     if key:
         message = "this value holds ': ', which starts a mapping in YAML"
         return Diagnostic("yaml-quote", message, found.line_rest(key.end()), "quote this value")
-    lead = _LEAD.match(found.source.text, start)
+    lead = re.compile(_LEAD).match(found.source.text, start)
     message = "this line reads as part of the value above it, so it can't hold ': '"
     label = "indent it like its sibling keys, or quote the whole value"
     return Diagnostic("yaml-indent", message, found.line_rest(lead.end() if lead else start), label)

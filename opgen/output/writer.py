@@ -16,9 +16,8 @@ the target commits them all.  Two runs with the same folders wait for each other
 from __future__ import annotations
 
 import errno
+import importlib
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -94,7 +93,7 @@ class Target:
         self._roots = {name: os.fspath(folder) for name, folder in roots.items()}
         self._dry_run = dry_run
         self._locked: set[str] = set() if beside is None else set(beside._locked)
-        name = f"{_WAITING_PREFIX}{secrets.token_hex(4)}{_WAITING_SUFFIX}"
+        name = f"{_WAITING_PREFIX}{os.urandom(4).hex()}{_WAITING_SUFFIX}"
         self._rooms = {root: os.path.join(root, name) for root in self._roots.values()}
         self._checked: set[tuple[str, str]] = set()
         self._made: list[str] = []
@@ -119,7 +118,7 @@ class Target:
     ) -> None:
         if not self._dry_run:
             for root in set(self._roots.values()):
-                shutil.rmtree(self._waiting_room(root), ignore_errors=True)
+                remove_folder(self._waiting_room(root))
             for folder in reversed(self._made):
                 with suppress(OSError):
                     os.rmdir(folder)  # only if nothing came into it
@@ -302,7 +301,16 @@ def _remove_leftovers(root: str) -> None:
         return
     for name in names:
         if name.startswith(_WAITING_PREFIX) and name.endswith(_WAITING_SUFFIX):
-            shutil.rmtree(os.path.join(root, name), ignore_errors=True)
+            remove_folder(os.path.join(root, name))
+
+
+def remove_folder(path: str) -> None:
+    """Removes a folder and what is in it, as far as that can be done."""
+    with suppress(OSError):
+        os.rmdir(path)  # what a run has waited in is empty: only others need shutil, which takes a while to import
+        return
+    if os.path.lexists(path):
+        importlib.import_module("shutil").rmtree(path, ignore_errors=True)
 
 
 def _enter(room: str, path: str) -> None:
@@ -340,7 +348,7 @@ def _move(waiting: str, path: str) -> None:
                 raise
             # A folder below the root is on another disk: only within one can a file be moved in one step.
             beside = os.path.join(os.path.dirname(path), os.path.basename(os.path.dirname(waiting)))
-            shutil.copy2(waiting, beside)
+            importlib.import_module("shutil").copy2(waiting, beside)
             os.replace(beside, path)
     except OSError as error:
         raise _explained("write", path, error) from None
