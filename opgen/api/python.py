@@ -153,7 +153,8 @@ class PythonSignature:
 
     def arguments_count(self) -> int:
         """How many arguments there are."""
-        return self.output_idx() + (self.output_args is not None) + len(self.tensor_options_args)
+        inputs = len(self.input_args) + len(self.input_kwargs)
+        return inputs + (self.output_args is not None) + len(self.tensor_options_args)
 
     def output_idx(self) -> int:
         """The number of `out`, if there is one."""
@@ -273,14 +274,12 @@ def signature_from_schema(
 def _python_arguments(
     arguments: tuple[Argument, ...], symint: bool, known: KnownArguments
 ) -> tuple[PythonArgument, ...]:
-    found = []
-    for a in arguments:
-        argument = known.get(id(a))
-        if argument is None:
-            type = a.type if symint else without_symint(a.type)
-            argument = known[id(a)] = PythonArgument(a.name, type, a.default)
-        found.append(argument)
-    return tuple(found)
+    return tuple([known.get(id(a)) or _python_argument(a, symint, known) for a in arguments]) if arguments else ()
+
+
+def _python_argument(a: Argument, symint: bool, known: KnownArguments) -> PythonArgument:
+    argument = known[id(a)] = PythonArgument(a.name, a.type if symint else without_symint(a.type), a.default)
+    return argument
 
 
 WITH_OPTIONS: Final = "with options"
@@ -303,7 +302,7 @@ def is_factory(func: FunctionSchema, category_override: str | None) -> bool:
     """Whether the function makes a tensor out of something else than tensors, or says it does."""
     if category_override not in (None, WITH_OPTIONS):
         return category_override == "factory"
-    return any(r.type.is_tensor_like() for r in func.returns) and not func.arguments.has_tensor_arg()
+    return not func.arguments.has_tensor_arg() and any(r.type.is_tensor_like() for r in func.returns)
 
 
 def _tensor_options_args(func: FunctionSchema, category_override: str | None) -> tuple[PythonArgument, ...]:

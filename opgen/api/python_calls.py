@@ -15,13 +15,14 @@ come as one list.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from opgen.api import cpp, types
-from opgen.api.python import PythonArgument, PythonNumber, PythonSignature, has_tensor_options
+from opgen.api.python import PythonNumber, PythonSignature, has_tensor_options
 from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding
-from opgen.model import NativeFunction, Variant
+from opgen.model import FunctionSchema, Variant
 from opgen.values import dataclass
 
 # ------------------------------------------------------------------------------------- the call
@@ -64,22 +65,22 @@ def dispatch_call(
 
     That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
     """
-    function = signatures.function
     bindings = _lambda_bindings(signature, signatures)
-    requires_grad = None
-    sees_to_grad = has_tensor_options(function) and not signature.method and namespace is None
-    if signature.tensor_options_args and not sees_to_grad:
-        requires_grad = values["requires_grad"]
-    in_scope = _in_scope(values, signature, function)
+    names = [binding.name for binding in bindings]
+    has_options = has_tensor_options(signatures.function)
+    needs_lines = has_options or signatures.func.is_out_fn()
+    inits, in_scope = _prepared(signature, signatures.func, values) if needs_lines else ((), values)
+    sees_to_grad = has_options and not signature.method and namespace is None
+    is_grad_left = bool(signature.tensor_options_args) and not sees_to_grad
     return DispatchCall(
-        inits=_inits(signature, function, values),
+        inits=inits,
         parameters=_lambda_parameters(bindings, signature),
         # Values, never references.
         return_type=signatures.dispatcher.returns.remove_const_ref().spelled,
-        target=_target(signature, signatures, bindings, namespace),
+        target=_target(signature, signatures, names, namespace),
         # What the parser doesn't give is a variable of that name: `options`, a method's `self`.
-        arguments=tuple([in_scope.get(binding.name, binding.name) for binding in bindings]),
-        requires_grad=requires_grad,
+        arguments=tuple([in_scope.get(name, name) for name in names]),
+        requires_grad=values["requires_grad"] if is_grad_left else None,
     )
 
 
@@ -120,59 +121,49 @@ def _written_type(name: str, signature: PythonSignature) -> str:
     """
     if name == "self" and signature.method:
         return types.CONST_TENSOR.spelled
-    is_one_of_several = any(name == output.name for output in _several_outputs(signature))
+    outputs = () if signature.output_args is None else signature.output_args.outputs
+    is_one_of_several = len(outputs) > 1 and any(name == output.name for output in outputs)
     return (types.MUTABLE_TENSOR if is_one_of_several else types.TENSOR).spelled
 
 
-def _several_outputs(signature: PythonSignature) -> tuple[PythonArgument, ...]:
-    """The out arguments of the schema that come as one list; none if there is just one."""
-    outputs = () if signature.output_args is None else signature.output_args.outputs
-    return outputs if len(outputs) > 1 else ()
-
-
-def _target(
-    signature: PythonSignature, signatures: Signatures, bindings: Sequence[Binding], own_namespace: str | None
-) -> str:
+def _target(signature: PythonSignature, signatures: Signatures, names: list[str], own_namespace: str | None) -> str:
+    """The call of the C++ function with the lambda's parameters, by their names."""
     function, func = signatures.function, signatures.func
     name = cpp.name(func, symint_overload=signature.symint and signatures.has_symint)
-    if signature.deprecated is None:
-        expressions = [binding.name for binding in bindings]
-    else:
+    if signature.deprecated is not None:
         # The expressions are those of the out form's call, if there is one.
-        expressions = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
+        names = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
     if own_namespace is not None:
-        return f"::{own_namespace}::{name}({', '.join(expressions)})"
+        return f"::{own_namespace}::{name}({', '.join(names)})"
     if Variant.method in function.variants and func.arguments.self_arg is not None:
-        expressions.remove("self")
-        return f"self.{name}({', '.join(expressions)})"
+        at = names.index("self")
+        return f"self.{name}({', '.join(names[:at] + names[at + 1 :])})"
     namespace = "torch" if has_tensor_options(function) or func.name.name.base.endswith("_like") else "at"
-    return f"{namespace}::{name}({', '.join(expressions)})"
-
-
-def _in_scope(values: Mapping[str, str], signature: PythonSignature, function: NativeFunction) -> Mapping[str, str]:
-    """The values, with the names of variables for those that the lines before the lambda make variables of."""
-    variables = {output.name: f"out[{index}]" for index, output in enumerate(_several_outputs(signature))}
-    if "self" in values and (signature.method or has_tensor_options(function)):
-        variables["self"] = "self"
-    return {**values, **variables} if variables else values
+    return f"{namespace}::{name}({', '.join(names)})"
 
 
 # ------------------------------------------------------------------------------ lines before it
 
+Prepared: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
+"""Lines before the lambda, and the values, by the names of variables where the lines make variables of them."""
 
-def _inits(signature: PythonSignature, function: NativeFunction, values: Mapping[str, str]) -> tuple[str, ...]:
+
+def _prepared(signature: PythonSignature, func: FunctionSchema, values: Mapping[str, str]) -> Prepared:
+    """What there is to do: several out arguments are one list, options are gathered and devices start."""
     lines: list[str] = []
-    outputs = signature.output_args if function.func.is_out_fn() else None
-    if outputs is not None and len(outputs.outputs) > 1:
+    variables: dict[str, str] = {}
+    out = signature.output_args if func.is_out_fn() else None
+    if out is not None and len(out.outputs) > 1:
         lines.append(f"auto out = {values['out']};")
-    if has_tensor_options(function):
+        variables |= {output.name: f"out[{index}]" for index, output in enumerate(out.outputs)}
+    if func.arguments.tensor_options is not None:
         if not signature.method and "self" in values:
             lines.append(f"auto self = {values['self']};")
-        lines.append(_options(values))
-        lines.append(_device_initialization(signature))
-    elif signature.tensor_options_args and outputs is not None:
-        lines.append(_out_check(values, outputs.name))
-    return tuple(lines)
+            variables["self"] = "self"
+        lines += [_options(values), _device_initialization(signature)]
+    elif signature.tensor_options_args and out is not None:
+        lines.append(_out_check(values, out.name))
+    return tuple(lines), {**values, **variables}
 
 
 def _options(values: Mapping[str, str]) -> str:

@@ -14,7 +14,6 @@ kinds of values has to come behind those that take fewer: a tensor of one elemen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
@@ -70,7 +69,11 @@ class OverloadError(ValueError):
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(_parts(text))
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
 _WRITTEN_BY_HAND: Final = _names(
@@ -90,13 +93,18 @@ _INTERNAL: Final = _names(
     """
 )
 """Parts of other operators, of no use to callers."""
-_INTERNAL_FAMILIES: Final = re.compile(
-    r".*_(?:backward(?:_(?:input|weight|bias))?|forward|jvp|overrideable)"
-    r"|_?(?:sparse_(?:coo|compressed|csr|csc|bsr|bsc)_tensor|range).*"
-    r"|_(?:cholesky|cumprod|cumsum|inverse|prod|qr|solve|sparse_(?:div|mul|sub)|sum|svd|th_|thnn_|triangular_solve).*"
-    r"|lift.*"
+_INTERNAL_BEGINNINGS: Final = _parts(
+    """
+    _cholesky _cumprod _cumsum _inverse _prod _qr _range _solve _sparse_bsc_tensor _sparse_bsr_tensor
+    _sparse_compressed_tensor _sparse_coo_tensor _sparse_csc_tensor _sparse_csr_tensor _sparse_div _sparse_mul
+    _sparse_sub _sum _svd _th_ _thnn_ _triangular_solve lift range sparse_bsc_tensor sparse_bsr_tensor
+    sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
+    """
 )
-"""Names of parts of other operators, and of operators with a binding by hand."""
+_INTERNAL_ENDINGS: Final = _parts(
+    "_backward _backward_bias _backward_input _backward_weight _forward _jvp _overrideable"
+)
+"""How names of parts of other operators, and of operators with a binding by hand, begin or end."""
 _COPIES: Final = _names(
     """
     _conj_copy _fw_primal_copy _indices_copy _make_dual_copy _neg_view_copy _nested_get_values_copy
@@ -122,7 +130,9 @@ def should_generate_py_binding(function: NativeFunction) -> bool:
     if "generated" in function.tags and name.base not in _COPIES:
         return False
     text = str(name)
-    if text in _WRITTEN_BY_HAND or text in _INTERNAL or _INTERNAL_FAMILIES.fullmatch(text):
+    if text in _WRITTEN_BY_HAND or text in _INTERNAL:
+        return False
+    if text.startswith(_INTERNAL_BEGINNINGS) or text.endswith(_INTERNAL_ENDINGS):
         return False
     return function.func.name.overload_name != "Scalar" or str(function.func) not in _SERVED_BY_TENSORS
 
@@ -209,7 +219,7 @@ def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
     if len(overloads) == 1:
         return tuple(overloads)
     ordered = sorted(overloads, key=lambda overload: overload.signature.signature_str())
-    taken = [[a.type for a in (*o.signature.input_args, *o.signature.input_kwargs)] for o in ordered]
+    taken = [[a.type for a in o.signature.input_args + o.signature.input_kwargs] for o in ordered]
     waits_for: dict[int, set[int]] = {}
     for later, types in enumerate(taken):
         before = {i for i, others in enumerate(taken) if len(others) == len(types) and hides(types, others)}
@@ -237,8 +247,13 @@ def hides(one: Sequence[Type], other: Sequence[Type]) -> bool:
 
     Then the parser must try `other` first.
     """
-    differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
-    return bool(differing) and all(takes_more(a, b) for a, b in differing)
+    found = False
+    for mine, theirs in zip(one, other, strict=True):
+        if mine != theirs:
+            if not takes_more(mine, theirs):
+                return False
+            found = True
+    return found
 
 
 _SCALARS: Final = frozenset({BaseTy.Scalar, BaseTy.int, BaseTy.SymInt})

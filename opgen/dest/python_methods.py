@@ -122,15 +122,17 @@ def structseqs_of(functions: Iterable[NativeFunction], *, is_out_apart: bool = T
     """The named tuples that functions of one name return, each with the suffix that tells it from the others."""
     found: dict[Structseq, str] = {}
     for function in functions:
-        if len(function.func.returns) > 1:  # few do
-            structseq = structseq_of(function, is_out_apart=is_out_apart)
-            if structseq is not None and structseq not in found:
-                found[structseq] = str(len(found) or "")
+        structseq = structseq_of(function, is_out_apart=is_out_apart)
+        if structseq is not None and structseq not in found:
+            found[structseq] = str(len(found) or "")
     return found
 
 
 def _structseq_variables(pairs: Sequence[Pair], module: PythonModule) -> dict[Structseq, str]:
-    found = structseqs_of((pair.function for pair in pairs), is_out_apart=module.namespace is None)
+    functions = [pair.function for pair in pairs if len(pair.function.func.returns) > 1]
+    if not functions:
+        return {}
+    found = structseqs_of(functions, is_out_apart=module.namespace is None)
     return {structseq: f"NamedTuple{suffix}" for structseq, suffix in found.items()}
 
 

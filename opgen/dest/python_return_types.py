@@ -38,7 +38,8 @@ def structseqs(program: PythonProgram, *, is_out_apart: bool = True) -> Iterator
     """Every named tuple, by the names of the functions, and what tells it from others of that function."""
     by_name: dict[str, list[NativeFunction]] = {}
     for function in program.bound:
-        by_name.setdefault(str(function.func.name.name), []).append(function)
+        if len(function.func.returns) > 1:
+            by_name.setdefault(str(function.func.name.name), []).append(function)
     for _, functions in sorted(by_name.items()):
         yield from structseqs_of(functions, is_out_apart=is_out_apart).items()
 

@@ -149,7 +149,7 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
 
 def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
     """Whether all types can come from Python; logs those that can't, adds those that can to the legal ones."""
-    if legal.issuperset(argument.type for argument in function.func.arguments.flat_all):
+    if legal.issuperset([argument.type for argument in function.func.arguments.flat_all]):
         return True
     before = log.error_count
     for index, argument in enumerate(signature(function).arguments()):

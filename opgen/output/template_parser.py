@@ -21,6 +21,7 @@ _PATH: Final = rf"{_NAME}(?:\.{_NAME})*"
 _REFERENCE: Final = re.compile(
     rf"\$(?:(?P<dollar>\$)|(?P<bare>{_NAME})|\{{(?P<before>,?)(?P<braced>{_PATH})(?P<after>,?)\}})"
 )
+_LINES: Final = re.compile(r"(?:[^$\n]*\n)+|[^\n]*\n|[^\n]+")
 _REMARK: Final = re.compile(r"[^\n\S]*\$#")
 _DIRECTIVE: Final = re.compile(r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|elif|elseif|elsif)\b[^\n]*)")
 _CONDITION: Final = re.compile(rf"\s+(?P<negation>not\s+)?(?P<path>{_PATH})\s*\Z")
@@ -98,7 +99,7 @@ Segment: TypeAlias = "str | Splice | Inline | Conditional | Loop"
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the source, with its newline."""
+    """One line of the source with its newline, or as many in a row as have no dollar."""
 
     text: str
     span: Span
@@ -132,7 +133,7 @@ def _lines(source: Source) -> Iterator[_Line]:
     """The lines of a template, without those that are remarks for its readers."""
     # Not splitlines(): only a newline ends a line of a template.
     start = 0
-    for text in re.findall(r"[^\n]*\n|[^\n]+", source.text):
+    for text in _LINES.findall(source.text):
         if not _REMARK.match(text):
             yield _Line(text, source.span(start, start + len(text)))
         start += len(text)
