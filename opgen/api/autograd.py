@@ -15,7 +15,8 @@ are carried over to its other forms is in `opgen.api.autograd_matching`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final, TypeVar
 
 from opgen.api import cpp
@@ -25,6 +26,9 @@ from opgen.values import dataclass
 
 DEFAULT_KEY: Final = "Default"
 """The key of derivatives that hold for every backend which has none of its own."""
+
+FOREACH: Final = "_foreach_"
+"""How the names of operators begin that apply another one to each tensor of a list."""
 
 _T = TypeVar("_T")
 
@@ -146,14 +150,25 @@ def unique(values: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(values))
 
 
+def united(groups: Sequence[tuple[_T, ...]]) -> tuple[_T, ...]:
+    """The values of all groups, none of which has repeats, in their order, repeats left out."""
+    return groups[0] if len(groups) == 1 else unique(chain.from_iterable(groups))
+
+
 # -------------------------------------------------------------------------------- formulas
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER: Final = re.compile(r"\b[A-Za-z_]\w*")
+_WORD: Final = re.compile(r"\w+")
 
 
 def identifiers(formula: str) -> frozenset[str]:
     """All words of a formula; what stands in its comments and strings counts as well."""
     return frozenset(_IDENTIFIER.findall(formula))
+
+
+def replace_words(formula: str, replaced: Mapping[str, str]) -> str:
+    """The formula with words replaced."""
+    return _WORD.sub(lambda found: replaced.get(found[0], found[0]), formula)
 
 
 def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
@@ -179,7 +194,7 @@ def uses_retain_variables(info: DifferentiabilityInfo | None) -> bool:
 
 def is_foreach_func(function: NativeFunction) -> bool:
     """Whether the operator applies another one to each tensor of a list."""
-    return function.root_name.startswith("_foreach_")
+    return function.func.name.name.base.startswith(FOREACH)
 
 
 def is_differentiable(name: str, type: Type, info: DifferentiabilityInfo | None) -> bool:

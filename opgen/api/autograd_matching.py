@@ -18,14 +18,16 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.autograd import (
     DEFAULT_KEY,
+    FOREACH,
     Derivative,
     DifferentiabilityInfo,
     ForwardDerivative,
     Infos,
     NativeFunctionWithDifferentiabilityInfo,
     SavedAttribute,
-    is_foreach_func,
+    replace_words,
     unique,
+    united,
 )
 from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
 from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind, Type
@@ -44,7 +46,7 @@ class Matched:
 def match_differentiability_info(functions: Iterable[NativeFunction], infos: Mapping[OperatorName, Infos]) -> Matched:
     """Each of the functions with its derivatives."""
     matcher = _Matcher(infos)
-    matched = tuple(matcher.match(function) for function in functions)
+    matched = tuple([matcher.match(function) for function in functions])
     return Matched(matched, tuple(matcher.derived))
 
 
@@ -52,18 +54,18 @@ class _Matcher:
     """Finds derivatives for operators, one after the other."""
 
     def __init__(self, infos: Mapping[OperatorName, Infos]) -> None:
-        self.infos = infos
-        self.functional: dict[str, Infos] = {}
-        self.other: dict[str, Infos] = {}
+        self.own: dict[str, Infos] = {}
+        self.functional, self.other = _Forms(), _Forms()
         self.references: dict[str, list[DifferentiabilityInfo]] = {}
         self.derived: list[DifferentiabilityInfo] = []
-        self.names = frozenset(name.name.base for name in infos)
-        for found in infos.values():
+        self.names = frozenset([name.name.base for name in infos])
+        for name, found in infos.items():
             func = next(iter(found.values())).func.func
+            self.own[str(name)] = found
             kind = self.functional if func.kind() is SchemaKind.functional else self.other
-            kind[func.signature_text_without_defaults()] = found
+            kind.add(func, found)
             if DEFAULT_KEY in found:
-                self.references.setdefault(str(func.name.name), []).append(found[DEFAULT_KEY])
+                self.references.setdefault(str(name.name), []).append(found[DEFAULT_KEY])
 
     def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
         """The operator with its derivatives, if it has any."""
@@ -77,19 +79,20 @@ class _Matcher:
 
     def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:
         """The derivatives for an operator, and whether they were written for it."""
-        kind, is_generated = function.func.kind(), "generated" in function.tags
-        if is_generated and kind is SchemaKind.out:
+        func, base = function.func, function.func.name.name.base
+        if base not in self.names and not base.startswith(FOREACH):
+            return None, False  # as half of all operators
+        is_generated = "generated" in function.tags
+        if is_generated and func.kind() is SchemaKind.out:
             return None, False
-        if function.func.name in self.infos:
-            return self.infos[function.func.name], True
-        if is_foreach_func(function):
+        own = self.own.get(str(func.name))
+        if own is not None:
+            return own, True
+        if base.startswith(FOREACH):
             return self._find_for_lists(function), False
-        if function.root_name not in self.names:
-            return None, False
-        signature = function.func.signature_text_without_defaults()
-        found = self.functional.get(signature)
+        found = self.functional.find(func)
         if found is None and is_generated:
-            found = self.other.get(signature)
+            found = self.other.find(func)
         return found, False
 
     def _find_for_lists(self, function: NativeFunction) -> Infos | None:
@@ -104,11 +107,43 @@ class _Matcher:
         return {DEFAULT_KEY: info}
 
     def _reference(self, function: NativeFunction) -> DifferentiabilityInfo | None:
-        name = str(function.func.name.name).removeprefix("_foreach_")
+        name = str(function.func.name.name).removeprefix(FOREACH)
         if str(function.func.name) not in _WITH_INPLACE_REFERENCE:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
         return next((info for info in candidates if is_reference(function, info.func.func)), None)
+
+
+_Form = tuple[FunctionSchema, Infos]
+
+
+class _Forms:
+    """Derivatives by the signatures of the forms that they were written for."""
+
+    def __init__(self) -> None:
+        self.by_signature: dict[str, _Form] = {}
+        self.by_base: dict[str, list[_Form]] = {}
+
+    def add(self, func: FunctionSchema, infos: Infos) -> None:
+        """Notes the derivatives of an operator."""
+        self.by_signature[func.signature_text()] = form = (func, infos)
+        self.by_base.setdefault(func.name.name.base, []).append(form)
+
+    def find(self, func: FunctionSchema) -> Infos | None:
+        """The derivatives of the form that shares the signature, whatever the defaults."""
+        other, infos = self.by_signature.get(func.signature_text(), (None, None))
+        if other is not None and _defaults(other) == _defaults(func):
+            return infos  # as nearly always
+        candidates = self.by_base.get(func.name.name.base)
+        if candidates is None:
+            return None
+        wanted = func.signature_text_without_defaults()
+        same = [infos for other, infos in candidates if other.signature_text_without_defaults() == wanted]
+        return same[-1] if same else None
+
+
+def _defaults(func: FunctionSchema) -> list[str | None]:
+    return [argument.default for argument in func.arguments.flat_non_out]
 
 
 # -------------------------------------------------------------------------------- in place
@@ -140,11 +175,12 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
     if not is_own:
         formula = _keep_tangent(function, formula)
     primal = derivative.required_inputs_primal
-    return replace(
-        derivative,
-        formula=formula,
-        var_names=("self",),
-        required_inputs_primal=unique((*primal, "self")) if "result" in words else primal,
+    return ForwardDerivative(
+        formula,
+        ("self",),
+        derivative.var_types,
+        derivative.required_inputs_fw_grad,
+        unique((*primal, "self")) if "result" in words else primal,
         required_original_self_value=needs_original,
         is_reusing_outplace_formula=not is_own,
     )
@@ -200,8 +236,8 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
         op=f"Foreach{reference.op}{function.func.name.overload_name}" if reference.op else None,
         derivatives=derivatives,
         forward_derivatives=tuple(lists.forward(one) for one in reference.forward_derivatives),
-        all_saved_inputs=unique(saved for one in derivatives for saved in one.saved_inputs),
-        all_saved_outputs=unique(saved for one in derivatives for saved in one.saved_outputs),
+        all_saved_inputs=united([one.saved_inputs for one in derivatives]),
+        all_saved_outputs=united([one.saved_outputs for one in derivatives]),
         available_named_gradients=reference.available_named_gradients,
         used_named_gradients=reference.used_named_gradients,
         args_with_derivatives=tuple(b for b in lists.bindings.values() if b.name in differentiated),
@@ -234,7 +270,7 @@ class _Lists:
 
     def derivative(self, derivative: Derivative) -> Derivative:
         """The gradients of one element."""
-        formula = _substitute(derivative.formula, {"grad": "grads[i]", "result": "result[i]"})
+        formula = replace_words(derivative.formula, {"grad": "grads[i]", "result": "result[i]"})
         saved = []
         # One after the other: the tensor of a scalar type gets a second index if it is kept as well.
         # That is a slip of torchgen's, whose code is the measure of ours.
@@ -242,20 +278,13 @@ class _Lists:
             owner = re.match(r"\w+", attribute.expr)
             name = owner.group() if owner else attribute.expr
             if attribute.nctype.type == _SCALAR_TYPE:
-                formula = _substitute(formula, {attribute.name: f"{self.indexed[name]}.scalar_type()"})
+                formula = replace_words(formula, {attribute.name: f"{self.indexed[name]}.scalar_type()"})
             else:
-                formula = _substitute(formula, {name: self.indexed[name]})
+                formula = replace_words(formula, {name: self.indexed[name]})
             saved.append(self._saved(name))
         outputs = tuple(SavedAttribute(NamedCType(one.name, TENSOR_LIST), one.expr) for one in derivative.saved_outputs)
         var_names = tuple(self.names[name] for name in derivative.var_names)
-        return replace(
-            derivative,
-            formula=formula,
-            original_formula=derivative.formula,
-            var_names=var_names,
-            saved_inputs=unique(saved),
-            saved_outputs=outputs,
-        )
+        return Derivative(formula, derivative.formula, var_names, unique(saved), outputs, derivative.named_gradients)
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:
         """The arguments as the operator on lists calls them, those left out that it lacks."""
@@ -271,16 +300,10 @@ class _Lists:
         names = {f"{theirs}_{suffix}": f"{mine}_{suffix}" for theirs, mine in self.names.items() for suffix in "pt"}
         return replace(
             derivative,
-            formula=_substitute(derivative.formula, {**self.indexed, **names, "result": "result[i]"}),
+            formula=replace_words(derivative.formula, {**self.indexed, **names, "result": "result[i]"}),
             required_inputs_fw_grad=self._known(derivative.required_inputs_fw_grad),
             required_inputs_primal=self._known(derivative.required_inputs_primal),
         )
 
 
 _SCALAR_TYPE: Final = BaseCType(scalarTypeT)
-
-
-def _substitute(formula: str, replaced: Mapping[str, str]) -> str:
-    """The formula with words replaced."""
-    pattern = "|".join(re.escape(word) for word in replaced)
-    return re.sub(rf"\b(?:{pattern})\b", lambda found: replaced[found.group()], formula)

@@ -32,9 +32,10 @@ def derive_autograd(
     infos = load_derivatives(derivatives, program.functions, program.view_groups, log)
     if log.has_errors:
         return None
-    own = (function for function in program.functions if function.namespace == namespace)
-    selected = filter(selector.is_native_function_selected_for_training, own)
-    functions = sorted(selected, key=lambda function: cpp.name(function.func))
+    functions = [function for function in program.functions if function.namespace == namespace]
+    if not selector.include_all_operators:
+        functions = list(filter(selector.is_native_function_selected_for_training, functions))
+    functions.sort(key=lambda function: cpp.name(function.func))
     matched = match_differentiability_info(functions, infos)
     return AutogradProgram(
         program=program,

@@ -14,12 +14,13 @@ by the whole file, in `derivatives`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
-from opgen.api.types import Binding
+from opgen.api.types import Binding, KnownBindings
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
@@ -80,15 +81,19 @@ class DerivativeEntry:
 
 
 def read_derivative_entry(
-    node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics
+    node: Node, functions: Mapping[str, NativeFunction], known: KnownBindings, log: Diagnostics
 ) -> DerivativeEntry | None:
-    """The entry in `node`, or None if what is logged left nothing to work with."""
+    """The entry in `node`, or None if what is logged left nothing to work with.
+
+    Parameters that are `known` from other operators are not made again.
+    """
     if not isinstance(node, MappingNode):
         label = "it has keys such as 'name: ...' and 'self: ...'"
         log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
         return None
+    said = {key.text: value for key, value in node.entries}
     try:
-        where = _read_name(node)
+        where = _read_name(said.get(NAME), node)
         function = _find_operator(where, functions)
     except UserError as problem:
         log.extend(problem.diagnostics)
@@ -96,20 +101,20 @@ def read_derivative_entry(
     before = log.error_count
     handles_complex = False
     try:
-        operator = Operator.of(function, *_read_differentiability(node, function))
-        handles_complex = _read_boolean(node, HANDLES_COMPLEX)
+        stated, conditions = _read_differentiability(said.get(OUTPUT_DIFFERENTIABILITY), function)
+        operator = Operator.of(function, stated, conditions, known)
+        handles_complex = HANDLES_COMPLEX in said and boolean(said[HANDLES_COMPLEX])
     except UserError as problem:
         log.extend(problem.diagnostics)
         operator = Operator.of(function)
-    sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, log)}
+    sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, said.get(DISPATCH), log)}
     return DerivativeEntry(where, operator, sets, handles_complex) if log.error_count == before else None
 
 
 # --------------------------------------------------------------------------------- the operator
 
 
-def _read_name(node: MappingNode) -> Scalar:
-    value = node.get(NAME)
+def _read_name(value: Node | None, node: MappingNode) -> Scalar:
     if value is None:
         start = node.entries[0][0].span if node.entries else node.span
         raise UserError(Diagnostic("missing-key", "an entry lacks the key 'name'", start, "add 'name: ...'"))
@@ -173,10 +178,9 @@ def _here(function: NativeFunction) -> Note:
 
 
 def _read_differentiability(
-    node: MappingNode, function: NativeFunction
+    value: Node | None, function: NativeFunction
 ) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
     """Which results are differentiable, and under which conditions, if the entry says so."""
-    value = node.get(OUTPUT_DIFFERENTIABILITY)
     if value is None:
         return None, None
     if not isinstance(value, ListNode):
@@ -204,11 +208,6 @@ def _read_differentiability(
     return (True,) * len(words), tuple(word.text for word in words)
 
 
-def _read_boolean(node: MappingNode, key: str) -> bool:
-    value = node.get(key)
-    return value is not None and boolean(value)
-
-
 def _no_gradient(returned: Return) -> str:
     which = f"the result '{returned.name}'" if returned.name else "the result"
     return f"{which} can't be differentiable: its type is '{returned.type}'"
@@ -220,12 +219,13 @@ def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
         message = "a condition works for operators with one result"
         first = next(word for word in words if word.text.lower() not in _BOOLEANS or not word.is_plain)
         raise UserError(Diagnostic("several-conditions", message, first.span, "write 'True' or 'False'"))
-    known = [argument.name for argument in function.func.arguments.flat_non_out]
+    known = frozenset([argument.name for argument in function.func.arguments.flat_non_out])
     for word in words:
-        problem = next(find_problems(word.text, known), None)
-        if problem is not None:
-            span = word.span_at(problem.start, problem.end)
-            raise UserError(Diagnostic(problem.id, problem.message, span, problem.label))
+        problems = find_problems(word.text, identifiers(word.text), known)
+        if problems:
+            first_problem = problems[0]
+            span = word.span_at(first_problem.start, first_problem.end)
+            raise UserError(Diagnostic(first_problem.id, first_problem.message, span, first_problem.label))
 
 
 def _count(number: int, noun: str) -> str:
@@ -237,10 +237,9 @@ def _count(number: int, noun: str) -> str:
 Pair = tuple[Scalar, Node]
 
 
-def _read_dispatch(node: MappingNode, log: Diagnostics) -> Iterator[tuple[str, list[Pair]]]:
+def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -> Iterator[tuple[str, Sequence[Pair]]]:
     """The keys and values that give formulas, by dispatch key."""
-    pairs = [(key, value) for key, value in node.entries if key.text not in _WORDS]
-    dispatch = node.get(DISPATCH)
+    pairs = [pair for pair in node.entries if pair[0].text not in _WORDS]
     if dispatch is None:
         yield DEFAULT_KEY, pairs
         return
@@ -257,7 +256,7 @@ def _read_dispatch(node: MappingNode, log: Diagnostics) -> Iterator[tuple[str, l
             label = expected(key.text, legal)
             log.error("unknown-dispatch-key", f"'{key.text}' is no key for derivatives", key.span, label)
         elif isinstance(value, MappingNode):
-            yield key.text, list(value.entries)
+            yield key.text, value.entries
         else:
             label = "write 'self: ...' below it"
             log.error("wrong-kind", f"'{key.text}' must be a mapping, not {kind_of(value)}", value.span, label)
@@ -266,7 +265,7 @@ def _read_dispatch(node: MappingNode, log: Diagnostics) -> Iterator[tuple[str, l
 # --------------------------------------------------------------------------------- formulas
 
 
-def _read_set(pairs: list[Pair], operator: Operator, log: Diagnostics) -> DerivativeSet:
+def _read_set(pairs: Sequence[Pair], operator: Operator, log: Diagnostics) -> DerivativeSet:
     """The formulas for one dispatch key; what is wrong with them is logged."""
     backward: list[Formula] = []
     forward: list[Formula] = []
@@ -278,73 +277,70 @@ def _read_set(pairs: list[Pair], operator: Operator, log: Diagnostics) -> Deriva
         text = _read_formula(key, value, log) if names else None
         if text is None:
             continue
-        formula = Formula(key, names, tuple(named.text for named in names), text)
-        if names[0].is_result:
-            forward.append(formula)
-        elif is_constant:
-            non_differentiable += formula.var_names
+        var_names = tuple([named.text for named in names])
+        if is_constant and not names[0].is_result:
+            non_differentiable += var_names
         else:
-            backward.append(formula)
+            into = forward if names[0].is_result else backward
+            into.append(Formula(key, var_names, text, identifiers(text.text)))
     for formula in backward:
         log.extend(check_backward(formula, operator))
     log.extend(check_gradients(backward, operator))
     # However a file orders them, torch computes gradients in the order of the arguments' names.
-    backward.sort(key=_key_text)
-    derivatives = tuple(_derive(formula, operator) for formula in backward)
+    backward.sort(key=_KEY_TEXT)
+    derivatives = tuple([_derive(formula, operator) for formula in backward])
     differentiated = {name for derivative in derivatives for name in derivative.var_names}
-    arguments = tuple(binding for binding in operator.bindings if binding.name in differentiated)
-    forwards = tuple(_derive_forwards(sorted(forward, key=_key_text), backward, arguments, operator, log))
+    arguments = tuple([binding for name, binding in operator.parameters.items() if name in differentiated])
+    forward.sort(key=_KEY_TEXT)
+    forwards = tuple(_derive_forwards(forward, backward, arguments, operator, log)) if forward else ()
     return DerivativeSet(derivatives, forwards, arguments, tuple(sorted(non_differentiable)))
 
 
-def _key_text(formula: Formula) -> str:
-    return formula.key.text
-
-
+_KEY_TEXT: Final = attrgetter("key.text")
 _NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 
 
 def _read_names(
     key: Scalar, operator: Operator, seen: dict[str, Named], is_constant: bool, log: Diagnostics
-) -> tuple[Named, ...]:
+) -> Sequence[Named]:
     """The arguments, or else the results, that a formula is for; empty if something is wrong with them.
 
     Any argument may be said to be constant.
     """
-    names = []
+    names: list[Named] = []
     problems: list[Diagnostic] = []
     for found in _NAME.finditer(key.text):
-        name = found.group()
-        named = Named(name, key.span_at(*found.span()), name not in operator.arguments)
+        name = found[0]
+        named = Named(name, key, found.start(), name not in operator.parameters)
         names.append(named)
-        problems += _check_name(named, operator, seen, key.text)
+        if name in seen or name not in operator.values:
+            problems.append(_explain_name(named, operator, seen))
         if not named.is_result and not is_constant and not operator.is_tensor(name):
             message = f"the argument '{name}' can't have a gradient: its type is '{operator.type_of(name)}'"
             label = "only tensors and lists of tensors can"
             problems.append(Diagnostic("not-differentiable", message, named.span, label))
         seen.setdefault(name, named)
-    if not problems and len({named.is_result for named in names}) == 2:
+    if not problems and len(names) > 1 and len({named.is_result for named in names}) > 1:
         message = "a formula is for arguments or for results, not for both"
         problems.append(Diagnostic("mixed-names", message, key.span, "give each its own"))
     log.extend(problems)
-    return () if problems else tuple(names)
+    return () if problems else names
 
 
-def _check_name(named: Named, operator: Operator, seen: Mapping[str, Named], key: str) -> Iterator[Diagnostic]:
-    name = named.text
+def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -> Diagnostic:
+    """What is wrong with a name that has a formula already, or is none of the operator's."""
+    name, key = named.text, named.key.text
     if name in seen:
         note = Note("first given here", seen[name].span)
-        yield Diagnostic("duplicate-derivative", f"'{name}' has a formula already", named.span, "", (note,))
-    elif named.is_result and name not in operator.results:
-        words = (*operator.arguments, *operator.results)
-        if key in _WORDS:
-            yield Diagnostic("unknown-key", f"'{key}' can't stand here", named.span, "move it beside 'dispatch'")
-        elif closest(key, _WORDS) and not closest(key, words):
-            message = f"unknown key '{key}' in the derivatives of '{operator.function.func.name}'"
-            yield Diagnostic("unknown-key", message, named.span, did_you_mean(key, _WORDS))
-        else:
-            message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
-            yield Diagnostic("unknown-argument", message, named.span, expected(name, words))
+        return Diagnostic("duplicate-derivative", f"'{name}' has a formula already", named.span, "", (note,))
+    words = (*operator.parameters, *operator.results)
+    if key in _WORDS:
+        return Diagnostic("unknown-key", f"'{key}' can't stand here", named.span, "move it beside 'dispatch'")
+    if closest(key, _WORDS) and not closest(key, words):
+        message = f"unknown key '{key}' in the derivatives of '{operator.function.func.name}'"
+        return Diagnostic("unknown-key", message, named.span, did_you_mean(key, _WORDS))
+    message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
+    return Diagnostic("unknown-argument", message, named.span, expected(name, words))
 
 
 def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
@@ -362,29 +358,29 @@ def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
 
 def _derive(formula: Formula, operator: Operator) -> Derivative:
     """The derivative that a backward formula gives."""
-    text = formula.value.text
-    kept = keep(text, operator.inputs, operator.outputs)
-    named = identifiers(text).intersection(operator.named_gradients)
+    text, words = formula.value.text, formula.words
+    kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words))
+    named = words.intersection(operator.named_gradients)
     return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named)
 
 
 def _derive_forwards(
-    forward: list[Formula],
-    backward: list[Formula],
-    arguments: tuple[Binding, ...],
+    forward: Iterable[Formula],
+    backward: Iterable[Formula],
+    arguments: Iterable[Binding],
     operator: Operator,
     log: Diagnostics,
 ) -> Iterator[ForwardDerivative]:
     known = Backward(
         operator.function,
-        operator.arguments,
-        tuple(binding.name for binding in arguments),
-        tuple(formula.value.text for formula in backward),
+        tuple(operator.parameters),
+        tuple([binding.name for binding in arguments]),
+        tuple([formula.value.text for formula in backward]),
     )
     for formula in forward:
         log.extend(check_forward(formula, operator))
-        types = tuple(operator.results[name] for name in formula.var_names)
+        types = tuple([operator.results[name].type for name in formula.var_names])
         try:
-            yield derive_forward(formula.value.text, formula.var_names, types, known)
+            yield derive_forward(formula.value.text, formula.words, formula.var_names, types, known)
         except ForwardProblem as problem:
             log.error("no-forward-formula", str(problem), formula.value.span, "write the formula")

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
-from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, unique
+from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, united
+from opgen.api.types import KnownBindings
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
 from opgen.frontend.nodes import ListNode, load_yaml
-from opgen.frozen_map import FrozenMap
 from opgen.model import NativeFunction, NativeFunctionsViewGroup, OperatorName
 from opgen.values import replace
 
@@ -36,18 +37,19 @@ def load_derivatives(
     """The derivatives in a file; what is wrong in it is logged and left out."""
     root = load_yaml(where, log)
     if root is None:
-        return FrozenMap()
+        return MappingProxyType({})
     if not isinstance(root, ListNode):
         log.error(
             "wrong-kind", "a file of derivatives must be a list", root.span, "start each entry with '- name: ...'"
         )
-        return FrozenMap()
+        return MappingProxyType({})
     by_name = {str(function.func.name): function for function in functions}
-    entries = [read_derivative_entry(node, by_name, log) for node in root.items]
+    known: KnownBindings = {}
+    entries = [read_derivative_entry(node, by_name, known, log) for node in root.items]
     infos = dict(_name_nodes(_without_repeats(entries, log)))
     for view, copy in _copies(view_groups, infos):
         infos[copy.func.name] = _copied(infos[view.func.name], copy)
-    return FrozenMap(infos)
+    return MappingProxyType(infos)
 
 
 def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:
@@ -79,7 +81,7 @@ def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorNa
                 op = f"{prefix}{counter[prefix]}"
                 counter[prefix] += 1
             infos[key] = _info(entry, found, op)
-        yield entry.operator.function.func.name, FrozenMap(infos)
+        yield entry.operator.function.func.name, MappingProxyType(infos)
 
 
 def node_class_prefix(operator: str, key: str = DEFAULT_KEY) -> str:
@@ -94,13 +96,13 @@ def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> Diffe
         op=op,
         derivatives=derivatives,
         forward_derivatives=found.forward_derivatives,
-        all_saved_inputs=unique(saved for one in derivatives for saved in one.saved_inputs),
-        all_saved_outputs=unique(saved for one in derivatives for saved in one.saved_outputs),
+        all_saved_inputs=united([one.saved_inputs for one in derivatives]),
+        all_saved_outputs=united([one.saved_outputs for one in derivatives]),
         available_named_gradients=operator.named_gradients,
-        used_named_gradients=frozenset(name for one in derivatives for name in one.named_gradients),
+        used_named_gradients=frozenset().union(*[one.named_gradients for one in derivatives]),
         args_with_derivatives=found.args_with_derivatives,
         non_differentiable_arg_names=found.non_differentiable_arg_names,
-        output_differentiability=operator.differentiable if operator.is_stated else None,
+        output_differentiability=operator.stated,
         output_differentiability_conditions=operator.conditions,
         handles_complex=entry.handles_complex,
     )
@@ -120,6 +122,6 @@ def _copies(
 
 def _copied(infos: Infos, copy: NativeFunction) -> Infos:
     """The derivatives of a view, for the operator that copies what the view would show."""
-    return FrozenMap(
-        (key, replace(info, func=copy, op=f"{info.op}_copy" if info.op else None)) for key, info in infos.items()
+    return MappingProxyType(
+        {key: replace(info, func=copy, op=f"{info.op}_copy" if info.op else None) for key, info in infos.items()}
     )

@@ -7,12 +7,12 @@ derivatives.yaml:7:21: error: unknown variable 'ohter' [unknown-variable]
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Final
 
 from opgen.api import cpp
-from opgen.api.autograd import identifiers, is_foreach_func
-from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
+from opgen.api.autograd import is_foreach_func
+from opgen.api.types import Binding, KnownBindings, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
 from opgen.frontend.formulas import (
     FormulaProblem,
@@ -24,11 +24,13 @@ from opgen.frontend.formulas import (
 )
 from opgen.frontend.forward_formulas import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from opgen.frontend.nodes import Scalar
-from opgen.model import Argument, NativeFunction, SelfArgument, Type
+from opgen.model import Argument, NativeFunction, Return, SelfArgument, Type
 from opgen.values import dataclass
 
 _MASK: Final = "grad_input_mask"
 _ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
+_CONCRETE: Final = frozenset({"size", "sizes", "strides"})
+"""Methods that lose symbolic sizes."""
 NON_DIFFERENTIABLE: Final = "non_differentiable"
 """What stands for the formula of an argument that has no gradient."""
 RESULT: Final = "result"
@@ -40,8 +42,16 @@ class Named:
     """An argument or a result, where an entry names it."""
 
     text: str
-    span: Span
+    key: Scalar
+    """What it is named in, perhaps beside others."""
+    start: int
+    """Offset of its first character there."""
     is_result: bool
+
+    @property
+    def span(self) -> Span:
+        """Where it was written."""
+        return self.key.span_at(self.start, self.start + len(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +59,10 @@ class Formula:
     """A formula and what it is for."""
 
     key: Scalar
-    names: tuple[Named, ...]
     var_names: tuple[str, ...]
     value: Scalar
+    words: frozenset[str]
+    """All words of the formula."""
 
     def span(self, start: int, end: int) -> Span:
         """Where some characters of the formula were written."""
@@ -67,56 +78,68 @@ class Operator:
     """What the formulas of an entry may speak of."""
 
     function: NativeFunction
-    bindings: tuple[Binding, ...]
-    """The parameters of the C++ function: tensor options are one."""
-    arguments: tuple[str, ...]
-    """The parameters' names."""
-    inputs: tuple[NamedCType, ...]
-    """What can be kept of the arguments."""
-    outputs: tuple[NamedCType, ...]
-    """What can be kept of the results."""
-    results: Mapping[str, Type]
+    parameters: Mapping[str, Binding]
+    """The parameters of the C++ function by name: tensor options are one."""
+    results: Mapping[str, Return]
     """The results by the names that an entry may use."""
-    differentiable: tuple[bool, ...]
-    """Which results may have a gradient, as far as the entry and their types say."""
-    is_stated: bool
-    """Whether the entry says so."""
+    stated: tuple[bool, ...] | None
+    """Which results are differentiable, if the entry says so."""
     conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, if the entry has such."""
     named_gradients: tuple[str, ...]
     """The gradients that formulas may name."""
+    values: frozenset[str]
+    """The names of parameters and results."""
+    known: frozenset[str]
+    """All names that formulas for gradients may use."""
 
     @staticmethod
     def of(
-        function: NativeFunction, stated: tuple[bool, ...] | None = None, conditions: tuple[str, ...] | None = None
+        function: NativeFunction,
+        stated: tuple[bool, ...] | None = None,
+        conditions: tuple[str, ...] | None = None,
+        known: KnownBindings | None = None,
     ) -> Operator:
-        """What formulas may speak of, given which results the entry says are differentiable."""
-        returns = function.func.returns
-        names = _result_names(function)
-        policy = TypePolicy.from_function(function)
-        bindings = cpp.arguments(function.func.arguments, faithful=False, symint=True, method=False, policy=policy)
-        types = [cpp.return_type(returned).remove_const_ref() for returned in returns]
-        differentiable = stated or tuple(returned.type.is_tensor_like() for returned in returns)
+        """What formulas may speak of, given which results the entry says are differentiable.
+
+        Parameters that are `known` from other operators need not be made again.
+        """
+        func, policy = function.func, TypePolicy.from_function(function)
+        bindings = cpp.arguments(func.arguments, faithful=False, symint=True, method=False, policy=policy, known=known)
+        parameters = {binding.name: binding for binding in bindings}
+        results = dict(zip(_result_names(function), func.returns, strict=True))
+        named = _named_gradients(results, stated)
+        values = frozenset((*parameters, *results))
         return Operator(
             function=function,
-            bindings=bindings,
-            arguments=tuple(binding.name for binding in bindings),
-            inputs=tuple(_by_value(binding) for binding in bindings),
-            outputs=tuple(NamedCType(name, ctype) for name, ctype in zip(names, types, strict=True)),
-            results={name: returned.type for name, returned in zip(names, returns, strict=True)},
-            differentiable=differentiable,
-            is_stated=stated is not None,
+            parameters=parameters,
+            results=results,
+            stated=stated,
             conditions=conditions,
-            named_gradients=tuple(
-                f"grad_{name}"
-                for name, returned, wanted in zip(names, returns, differentiable, strict=True)
-                if wanted and returned.name
-            ),
+            named_gradients=named,
+            values=values,
+            known=values.union(_ALWAYS_KNOWN, named, _foreach_names(function)),
         )
+
+    @property
+    def differentiable_count(self) -> int:
+        """How many results may have a gradient, as far as the entry and their types say."""
+        if self.stated is not None:
+            return sum(self.stated)
+        return sum(returned.type.is_tensor_like() for returned in self.results.values())
+
+    def kept_inputs(self, words: Container[str]) -> list[NamedCType]:
+        """What can be kept of the arguments that are among the `words`."""
+        return [_by_value(binding) for name, binding in self.parameters.items() if name in words]
+
+    def kept_outputs(self, words: Container[str]) -> list[NamedCType]:
+        """What can be kept of the results that are among the `words`."""
+        named = [(name, returned) for name, returned in self.results.items() if name in words]
+        return [NamedCType(name, cpp.return_type(returned).remove_const_ref()) for name, returned in named]
 
     def type_of(self, name: str) -> Type | str:
         """The type of an argument."""
-        argument = next(binding.argument for binding in self.bindings if binding.name == name)
+        argument = self.parameters[name].argument
         if isinstance(argument, SelfArgument):
             return argument.argument.type
         return argument.type if isinstance(argument, Argument) else "TensorOptions"
@@ -125,6 +148,17 @@ class Operator:
         """Whether an argument is a tensor, or made of such."""
         found = self.type_of(name)
         return isinstance(found, Type) and found.is_tensor_like()
+
+
+def _named_gradients(results: Mapping[str, Return], stated: tuple[bool, ...] | None) -> tuple[str, ...]:
+    """The gradients of the differentiable results that the schema names."""
+    return tuple(
+        [
+            f"grad_{name}"
+            for at, (name, returned) in enumerate(results.items())
+            if returned.name and (returned.type.is_tensor_like() if stated is None else stated[at])
+        ]
+    )
 
 
 def _result_names(function: NativeFunction) -> tuple[str, ...]:
@@ -142,17 +176,16 @@ def _by_value(binding: Binding) -> NamedCType:
 
 def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
     """What is wrong with a formula for gradients."""
-    text = formula.value.text
-    values = frozenset((*operator.arguments, *operator.results))
-    known = values | _ALWAYS_KNOWN | frozenset(operator.named_gradients) | _foreach_names(operator)
-    problems = [
-        *find_problems(text, known),
-        *find_concrete_sizes(text, values),
-        *find_foreign_strides(text, values, formula.var_names),
-    ]
-    for problem in problems:
+    text, words = formula.value.text, formula.words
+    for problem in find_problems(text, words, operator.known):
         yield _diagnostic(problem, formula, _explain_gradient(problem, formula, operator))
-    if len(formula.var_names) == 1 and _MASK in identifiers(text) and _MASK not in operator.arguments:
+    if not words.isdisjoint(_CONCRETE):
+        for problem in find_concrete_sizes(text, operator.values):
+            yield _diagnostic(problem, formula, problem.label)
+    if "sym_strides" in words:
+        for problem in find_foreign_strides(text, operator.values, formula.var_names):
+            yield _diagnostic(problem, formula, problem.label)
+    if _MASK in words and len(formula.var_names) == 1 and _MASK not in operator.parameters:
         message = f"'{_MASK}' is for formulas that give several gradients"
         label = f"this one is for '{formula.var_names[0]}' alone, and only computed where that is wanted"
         yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
@@ -160,21 +193,21 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
 
 def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
     """What is wrong with a formula for tangents."""
-    text = formula.value.text
+    text, arguments = formula.value.text, operator.function.func.arguments.flat_all
     if text in (AUTO_LINEAR, AUTO_ELEMENT_WISE):
         return
-    tensors = [name for name in operator.arguments if operator.is_tensor(name)]
+    tensors = [argument.name for argument in arguments if argument.type.is_tensor_like()]
+    values = [f"{tensor}_{suffix}" for tensor in tensors for suffix in "pt"]
     original = ("original_self_p", "original_self_t") if operator.function.func.name.name.inplace else ()
-    values = (f"{tensor}_{suffix}" for tensor in tensors for suffix in "pt")
-    arguments = (argument.name for argument in operator.function.func.arguments.flat_all)
-    known = frozenset((*arguments, *operator.results, *values, *original))
-    for problem in find_problems(text, known | _foreach_names(operator)):
+    names = [argument.name for argument in arguments]
+    known = frozenset((*names, *operator.results, *values, *original, *_foreach_names(operator.function)))
+    for problem in find_problems(text, formula.words, known):
         yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
 
 
-def _foreach_names(operator: Operator) -> frozenset[str]:
+def _foreach_names(function: NativeFunction) -> tuple[str, ...]:
     """The index with which formulas of operators on lists take one tensor of each."""
-    return frozenset({"i"}) if is_foreach_func(operator.function) else frozenset()
+    return ("i",) if is_foreach_func(function) else ()
 
 
 def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagnostic:
@@ -205,25 +238,25 @@ def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[s
 
 def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterator[Diagnostic]:
     """Which gradients the formulas of an entry use, and whether they do so in one way."""
-    count = sum(operator.differentiable)
     first: dict[str, tuple[str, Formula]] = {}
     for formula in formulas:
-        yield from _check_indices(formula, count, operator)
+        if "grads" in formula.words:
+            yield from _check_indices(formula, operator)
         for word in _gradient_words(formula, operator):
             first.setdefault(_way(word), (word, formula))
             other = next((way for way in first if way != _way(word)), None)
             if other is not None:
                 yield _mixed_ways(formula, word, *first[other])
                 return
-            if word == "grad" and operator.is_stated and count > 1:
+            if word == "grad" and operator.stated is not None and operator.differentiable_count > 1:
                 yield _ambiguous(formula, operator)
                 return
 
 
 def _gradient_words(formula: Formula, operator: Operator) -> list[str]:
     """The words for gradients that a formula uses."""
-    words = identifiers(formula.value.text).difference(operator.arguments)
-    return [word for word in ("grad", "grads", *operator.named_gradients) if word in words]
+    words, parameters = formula.words, operator.parameters
+    return [w for w in ("grad", "grads", *operator.named_gradients) if w in words and w not in parameters]
 
 
 def _way(word: str) -> str:
@@ -237,7 +270,7 @@ def _mixed_ways(formula: Formula, word: str, other: str, before: Formula) -> Dia
 
 
 def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
-    count = sum(operator.differentiable)
+    count = operator.differentiable_count
     message = f"'grad' doesn't say which of {count} differentiable results it is the gradient of"
     label = f"write 'grads[0]' to 'grads[{count - 1}]'"
     if operator.named_gradients:
@@ -245,9 +278,10 @@ def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
     return Diagnostic("ambiguous-gradient", message, formula.span_of("grad"), label)
 
 
-def _check_indices(formula: Formula, count: int, operator: Operator) -> Iterator[Diagnostic]:
+def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
     if is_foreach_func(operator.function) or _returns_list(operator):
         return
+    count = operator.differentiable_count
     for start, end, index in used_gradient_indices(formula.value.text):
         if index >= count:
             name = operator.function.func.name

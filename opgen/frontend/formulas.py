@@ -14,11 +14,12 @@ Nothing here knows where a formula stands: mistakes are `FormulaProblem`s with o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import SavedAttribute, unique
+from opgen.api.autograd import SavedAttribute, identifiers, unique
 from opgen.api.types import (
     BOOL,
     LONG,
@@ -113,15 +114,18 @@ _SYMBOLIC: Final = MappingProxyType({"sizes": "sym_sizes()", "size": "sym_size(â
 _TERM: Final = re.compile(
     rf"""
     \b(?P<call>{"|".join(sorted(_CALLS, key=len, reverse=True))})\((?P<wrapped>\w+)\)
-  | \b(?P<owner>[A-Za-z_]\w*)
+  | \b(?P<owner>[A-Za-z_]\w*)\b
     (?: (?P<method>{"|".join(map(re.escape, _METHODS))})
       | \.sym_size\((?P<index>-?\w+)\)
       | (?:\.|->)(?P<concrete>sizes|strides)\(\)
       | (?:\.|->)(?P<concrete_size>size)\(-?\d+\)
-    )?
+    )
     """,
     re.VERBOSE,
 )
+"""Of a value, what can be kept in its place, or loses symbolic sizes."""
+_KEPT_WORDS: Final = frozenset({"sym_size", *_CALLS, *(method.strip(".->()") for method in _METHODS)})
+"""Without one of these, a formula has no term that is kept in place of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,73 +139,85 @@ class KeptFormula:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Something of a value that is to be kept."""
+    """What is kept in place of a value."""
 
-    place: tuple[int, int, int]
-    """The order in which things are kept: by value, by rank, by place in the formula."""
+    place: tuple[int, int]
+    """The order in which things are kept of one value: by rank, by place in the formula."""
     attribute: SavedAttribute
 
 
-def keep(formula: str, inputs: Sequence[NamedCType], outputs: Sequence[NamedCType]) -> KeptFormula:
+def keep(
+    formula: str, words: frozenset[str], inputs: Iterable[NamedCType], outputs: Iterable[NamedCType]
+) -> KeptFormula:
     """The formula with expressions that are kept replaced by what they are kept as.
 
-    `inputs` and `outputs` are the operator's arguments and results.
+    `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results, or
+    those of them that are among the words.
     """
-    reader = _Reader(_numbered(inputs), _numbered(outputs))
-    text = _TERM.sub(reader.replace, formula)
-    return KeptFormula(text, _in_order(reader.inputs_kept), _in_order(reader.outputs_kept))
+    reader = _Reader(_by_name(inputs), _by_name(outputs))
+    if not words.isdisjoint(_KEPT_WORDS):
+        rest = _TERM.sub(" ", formula)
+        formula = _TERM.sub(reader.replace, formula)
+        # Values that are named besides are kept as they are.
+        words = identifiers(rest)
+    for name, value in reader.inputs.items():
+        if value.type.spelled == _OPTIONAL_STRING.spelled and name in words:
+            formula = _pass_string(formula, name)
+    saved_inputs = _saved(reader.inputs, words, reader.inputs_kept)
+    return KeptFormula(formula, saved_inputs, _saved(reader.outputs, words, reader.outputs_kept))
 
 
-def _numbered(values: Sequence[NamedCType]) -> dict[str, tuple[int, NamedCType]]:
-    return {str(value.name): (at, value) for at, value in enumerate(values)}
+def _by_name(values: Iterable[NamedCType]) -> dict[str, NamedCType]:
+    return {str(value.name): value for value in values}
 
 
-def _in_order(found: list[_Found]) -> tuple[SavedAttribute, ...]:
-    return unique(one.attribute for one in sorted(found, key=lambda one: one.place))
+def _saved(
+    values: Mapping[str, NamedCType], words: Container[str], kept: Mapping[str, list[_Found]]
+) -> tuple[SavedAttribute, ...]:
+    """What is kept: by value, what is kept in its place first."""
+    if not kept:
+        return tuple([SavedAttribute(value, name) for name, value in values.items() if name in words])
+    saved: list[SavedAttribute] = []
+    for name, value in values.items():
+        saved += [one.attribute for one in sorted(kept.get(name, ()), key=_PLACE)]
+        if name in words:
+            saved.append(SavedAttribute(value, name))
+    return unique(saved)
+
+
+_PLACE: Final = attrgetter("place")
 
 
 class _Reader:
-    """Replaces the terms of one formula, and gathers what is to be kept."""
+    """Replaces the terms of one formula, and gathers what is to be kept in place of values."""
 
-    def __init__(self, inputs: Mapping[str, tuple[int, NamedCType]], outputs: Mapping[str, tuple[int, NamedCType]]):
+    def __init__(self, inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType]) -> None:
         self.inputs = inputs
         self.outputs = outputs
-        self.inputs_kept: list[_Found] = []
-        self.outputs_kept: list[_Found] = []
+        self.inputs_kept: dict[str, list[_Found]] = {}
+        self.outputs_kept: dict[str, list[_Found]] = {}
 
     def replace(self, term: re.Match[str]) -> str:
         """What stands for the term in the node's formula."""
         name = term["wrapped"] or term["owner"]
-        if name not in self.inputs and name not in self.outputs:
-            return term.group()
+        into = self.inputs_kept if name in self.inputs else self.outputs_kept if name in self.outputs else None
         kept = _kept_expression(term)
-        if kept is None:
-            self._keep_whole(name, term.start())
-            return _as_argument(name, self.inputs, term) if term["owner"] else term.group()
+        if into is None or kept is None:
+            return term.group()
         index = term["index"] or ""
         attribute_name = name + kept.suffix.format("", index.replace("-", "minus_"))
         attribute = SavedAttribute(NamedCType(attribute_name, kept.ctype), kept.expr.format(name, index))
-        into, values = (self.inputs_kept, self.inputs) if name in self.inputs else (self.outputs_kept, self.outputs)
-        into.append(_Found((values[name][0], kept.rank, term.start()), attribute))
+        into.setdefault(name, []).append(_Found((kept.rank, term.start()), attribute))
         return kept.used.format(attribute_name)
-
-    def _keep_whole(self, name: str, at: int) -> None:
-        # An in-place operator's `self` is an argument and a result.
-        for values, into in ((self.inputs, self.inputs_kept), (self.outputs, self.outputs_kept)):
-            if name in values:
-                number, value = values[name]
-                into.append(_Found((number, _WHOLE, at), SavedAttribute(value, name)))
 
 
 _OPTIONAL_STRING: Final = OptionalCType(BaseCType(stringT))
 
 
-def _as_argument(name: str, inputs: Mapping[str, tuple[int, NamedCType]], term: re.Match[str]) -> str:
-    """How a value that is kept as it is goes into a call: a string is kept as one that owns its text."""
-    is_string = name in inputs and inputs[name][1].type == _OPTIONAL_STRING
-    if not is_string or term.string.startswith((".", "->"), term.end()):
-        return name
-    return f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
+def _pass_string(formula: str, name: str) -> str:
+    """The formula with `name` as it goes into a call: a string is kept as one that owns its text."""
+    passed = f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
+    return re.sub(rf"\b{name}\b(?!\.|->)", passed, formula)
 
 
 def _kept_expression(term: re.Match[str]) -> Kept | None:
@@ -214,13 +230,15 @@ def _kept_expression(term: re.Match[str]) -> Kept | None:
 
 # ---------------------------------------------------------------------------------- problems
 
+_COMMENT_OR_STRING: Final = r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)+'"""
+_SKIPPED: Final = re.compile(_COMMENT_OR_STRING, re.DOTALL)
 _TOKEN: Final = re.compile(
-    r"""
-    (?P<skipped>/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)+')
+    rf"""
+    (?P<skipped>{_COMMENT_OR_STRING})
   | (?P<word>[A-Za-z_]\w*)
   | (?P<number>\d[\w.]*)
-  | (?P<open>[(\[{])
-  | (?P<close>[)\]}])
+  | (?P<open>[(\[{{])
+  | (?P<close>[)\]}}])
   | (?P<quote>["'])
   | (?P<other>->|::|&&|\|\||\S)
     """,
@@ -236,6 +254,12 @@ _WORDS_OF_CPP: Final = frozenset(
     }
 )
 _GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\[(\d+)\]")
+_VALUE: Final = re.compile(r"(?<![A-Za-z0-9_.])(?<!->)(?<!::)[A-Za-z_]\w*\b(?!\(|::)")
+"""What may be the name of a value: no function, member or namespace."""
+_COMPARED: Final = re.compile(r"(?<![\w:])\w+\s*<")
+"""What may be compared, or be a template, which takes more than a glance to tell."""
+_BRACKET: Final = re.compile(r"""[()[\]{}"']""")
+"""A bracket, or the quote of a string that has no end."""
 
 
 def used_gradient_indices(formula: str) -> list[tuple[int, int, int]]:
@@ -249,19 +273,44 @@ def find_word(formula: str, word: str) -> tuple[int, int]:
     return found.span() if found else (0, len(formula))
 
 
-def find_problems(formula: str, known: Collection[str]) -> Iterator[FormulaProblem]:
-    """What is wrong with a formula by itself: brackets, and names that are none of `known`."""
+def find_problems(formula: str, words: frozenset[str], known: frozenset[str]) -> Sequence[FormulaProblem]:
+    """What is wrong with a formula by itself: brackets, and names that are none of `known`.
+
+    `words` are all words of the formula.
+    """
+    # That nearly every formula is right shows without a look at each token.
+    plain, unknown = _SKIPPED.sub(" ", formula), words.difference(known, _WORDS_OF_CPP)
+    has_comparison = "<" in plain and _COMPARED.search(plain)
+    if _is_balanced(plain) and not has_comparison and not _may_be_values(unknown, plain):
+        return ()
     tokens = list(_TOKEN.finditer(formula))
-    yield from _check_brackets(tokens, len(formula))
     # What follows a quote without its fellow is text, as far as anyone can tell.
     end = next((at for at, token in enumerate(tokens) if token.lastgroup == "quote"), len(tokens))
-    yield from _check_names(tokens[:end], known)
+    return (*_check_brackets(tokens, len(formula)), *_check_names(tokens[:end], known))
+
+
+def _is_balanced(formula: str) -> bool:
+    """Whether every bracket is closed."""
+    awaited = ""
+    for bracket in _BRACKET.findall(formula):
+        if bracket in _CLOSING:
+            awaited = _CLOSING[bracket] + awaited
+        elif awaited[:1] == bracket:
+            awaited = awaited[1:]
+        else:
+            return False
+    return not awaited
+
+
+def _may_be_values(words: frozenset[str], formula: str) -> bool:
+    """Whether any of these words of a formula may stand for a value."""
+    # Those that a bracket follows everywhere are functions, as nearly all are.
+    others = [word for word in words if formula.count(f"{word}(") != formula.count(word)]
+    return bool(others) and not words.isdisjoint(_VALUE.findall(formula))
 
 
 def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[FormulaProblem]:
     """Uses of sizes and strides that would lose symbolic ones."""
-    if "size" not in formula and "strides" not in formula:
-        return  # as is nearly every formula
     for term in _TERM.finditer(formula):
         method = term["concrete"] or term["concrete_size"]
         if method and term["owner"] in values:
@@ -271,8 +320,6 @@ def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[Formu
 
 def find_foreign_strides(formula: str, values: Collection[str], var_names: Collection[str]) -> Iterator[FormulaProblem]:
     """Strides of other values than the one argument whose gradient a formula gives."""
-    if "sym_strides" not in formula:
-        return
     for term in _TERM.finditer(formula):
         owner = term["owner"]
         if term["method"] == ".sym_strides()" and owner in values and tuple(var_names) != (owner,):

@@ -9,12 +9,11 @@ for formulas that follow from what else is known:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from opgen.api import cpp
-from opgen.api.autograd import ForwardDerivative, identifiers
+from opgen.api.autograd import ForwardDerivative, identifiers, replace_words
 from opgen.model import NativeFunction, Type, Variant
 from opgen.values import dataclass
 
@@ -40,9 +39,16 @@ class Backward:
 
 
 def derive_forward(
-    formula: str, var_names: tuple[str, ...], var_types: tuple[Type, ...], backward: Backward
+    formula: str,
+    words: Container[str],
+    var_names: tuple[str, ...],
+    var_types: tuple[Type, ...],
+    backward: Backward,
 ) -> ForwardDerivative:
-    """The tangents of the results `var_names`; raises `ForwardProblem` if they don't follow."""
+    """The tangents of the results `var_names`; raises `ForwardProblem` if they don't follow.
+
+    `words` are all words of the formula.
+    """
     if formula == AUTO_LINEAR:
         text = _apply_to_tangents(backward)
         return ForwardDerivative(text, var_names, var_types, backward.differentiated, ())
@@ -52,13 +58,12 @@ def derive_forward(
         words = identifiers(formula)
         # With the others, all arguments count; those that can't have a tangent are left out later.
         return ForwardDerivative(formula, var_names, var_types, used, suffixed(used, "_p", words))
-    words = identifiers(formula)
     return ForwardDerivative(formula, var_names, var_types, suffixed(used, "_t", words), suffixed(used, "_p", words))
 
 
-def suffixed(names: Sequence[str], suffix: str, words: Collection[str]) -> tuple[str, ...]:
+def suffixed(names: Sequence[str], suffix: str, words: Container[str]) -> tuple[str, ...]:
     """Those of `names` that are among the `words` with the suffix."""
-    return tuple(name for name in names if name + suffix in words)
+    return tuple([name for name in names if name + suffix in words])
 
 
 def _apply_to_tangents(backward: Backward) -> str:
@@ -86,6 +91,4 @@ def _transpose(backward: Backward) -> str:
     if len(backward.function.func.returns) != 1 or len(backward.formulas) != 1:
         raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one result and one formula")
     (name,), (formula,) = backward.differentiated, backward.formulas
-    replaced = {"grad": f"{name}_t.conj()", name: f"{name}_p"}
-    formula = re.sub(rf"\b(?:grad|{re.escape(name)})\b", lambda word: replaced[word.group()], formula)
-    return f"({formula}).conj()"
+    return f"({replace_words(formula, {'grad': f'{name}_t.conj()', name: f'{name}_p'})}).conj()"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opgen.api.autograd import DifferentiabilityInfo, gen_differentiable_outputs
+from opgen.api.autograd import DifferentiabilityInfo, gen_differentiable_outputs, identifiers
 from opgen.api.autograd_matching import match_differentiability_info
 from opgen.api.types import CONST_TENSOR, LONG, OPTIONAL_TENSOR, TENSOR, NamedCType
 from opgen.frontend.derivatives import node_class_prefix
@@ -39,7 +39,7 @@ RESULT = (NamedCType("result", TENSOR),)
     ],
 )  # fmt: skip
 def test_what_a_formula_keeps(formula: str, text: str, kept: str) -> None:
-    found = keep(formula, INPUTS, RESULT)
+    found = keep(formula, identifiers(formula), INPUTS, RESULT)
     saved = (*found.saved_inputs, *found.saved_outputs)
     shown = [one.name if one.name == one.expr else f"{one.name} = {one.expr}" for one in saved]
     assert (found.text, ", ".join(shown)) == (text, kept)
