@@ -55,7 +55,7 @@ from opgen.schema import (
     Type,
     parse_returns,
 )
-from opgen.values import dataclass
+from opgen.values import dataclass, field
 
 __all__ = [
     "AUGMENTED_ASSIGNMENT_NAMES",
@@ -124,6 +124,8 @@ FRAGMENT_NAMESPACES: Final = frozenset({"quantized", "quantized_decomposed"})
 class ScalarType(Enum):
     """Element types of tensors, by their names in C++ (`at::ScalarType`)."""
 
+    __hash__ = object.__hash__  # by identity, which needs no Python code
+
     Byte = auto()
     Char = auto()
     Short = auto()
@@ -167,6 +169,8 @@ DTYPE_CLASSES: Final[Mapping[str, tuple[ScalarType, ...]]] = MappingProxyType(
 class UfuncKey(Enum):
     """For which part of a ufunc's kernels an inner loop is."""
 
+    __hash__ = object.__hash__  # by identity, which needs no Python code
+
     CUDAFunctor = auto()
     CUDAFunctorOnOther = auto()
     CUDAFunctorOnSelf = auto()
@@ -195,6 +199,8 @@ class UfuncInnerLoop:
 class Variant(Enum):
     """A way to call an operator from C++."""
 
+    __hash__ = object.__hash__  # by identity, which needs no Python code
+
     function = auto()
     method = auto()
 
@@ -208,6 +214,8 @@ class DeviceCheckType(Enum):
 
 class ViewSchemaKind(Enum):
     """Whether results share memory with arguments."""
+
+    __hash__ = object.__hash__  # by identity, which needs no Python code
 
     aliasing = auto()
     aliasing_inplace = auto()
@@ -274,9 +282,22 @@ class NativeFunction:
     """Written tags and those that follow from the schema and from how the entry came to be."""
     doc: str | None = None
     """What the operator does, for people."""
+    root_name: str = field(init=False, repr=False, compare=False)
+    """The name that all forms and overloads share."""
+    is_view_op: bool = field(init=False, repr=False, compare=False)
+    """Whether a result shares memory with an argument that isn't simply returned."""
+    part_of_structured_group: bool = field(init=False, repr=False, compare=False)
+    """Whether structured kernels serve it."""
+
+    def __post_init__(self) -> None:
+        # Every emitter asks these of every operator.
+        keep = object.__setattr__
+        keep(self, "root_name", self.func.name.name.base)
+        keep(self, "is_view_op", _is_view(self.func, self.tags))
+        keep(self, "part_of_structured_group", self.structured or self.structured_delegate is not None)
 
     def __hash__(self) -> int:
-        return hash(str(self.func.name))
+        return hash(self.func.name.text)
 
     @property
     def has_composite_kernel(self) -> bool:
@@ -288,39 +309,27 @@ class NativeFunction:
         )
 
     @property
-    def is_view_op(self) -> bool:
-        """Whether a result shares memory with an argument that isn't simply returned."""
-        # Every emitter asks this of every operator, and nearly all of them have no annotation at all.
-        for returned in self.func.returns:
-            if returned.annotation is not None and not returned.annotation.is_write:
-                return True
-        if "inplace_view" in self.tags and str(self.func.name) not in _RESIZING:
-            return True
-        for argument in self.func.arguments.flat_all:
-            if argument.annotation is not None and "*" in argument.annotation.alias_set_after:
-                return True  # it joins all memory there is
-        return False
-
-    @property
     def view_schema_kind(self) -> ViewSchemaKind:
         """Whether results share memory, and whether by changing `self` itself."""
         if not self.is_view_op:
             return ViewSchemaKind.non_aliasing
         return ViewSchemaKind.aliasing_inplace if "inplace_view" in self.tags else ViewSchemaKind.aliasing
 
-    @property
-    def root_name(self) -> str:
-        """The name that all forms and overloads share."""
-        return self.func.name.name.base
-
-    @property
-    def part_of_structured_group(self) -> bool:
-        """Whether structured kernels serve it."""
-        return self.structured or self.structured_delegate is not None
-
 
 _RESIZING: Final = ("resize_", "resize_as_")
 """Tagged `inplace_view`, but what they change is the storage."""
+
+
+def _is_view(func: FunctionSchema, tags: frozenset[str]) -> bool:
+    for returned in func.returns:
+        if returned.annotation is not None and not returned.is_write:
+            return True
+    if "inplace_view" in tags and func.name.text not in _RESIZING:
+        return True
+    for argument in func.arguments.flat_all:
+        if argument.annotation is not None and "*" in argument.annotation.alias_set_after:
+            return True  # it joins all memory there is
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ _FOREIGN_TYPES: Final = (
 """Types of C++ and of Python, and what the schema language says in their stead."""
 _SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_OVERLOAD: Final = re.compile(r"\w+", re.ASCII)
+OVERLOAD_NAME: Final = re.compile(r"\w+", re.ASCII)
 _T = TypeVar("_T")
 
 
@@ -131,9 +131,14 @@ class BaseTy(Enum):
     GraphModule = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Type:
     """A type of the schema language; the base of all of them."""
+
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it."""
+    base_ty: BaseTy | None = field(init=False, repr=False, compare=False)
+    """What it is, or is a list or an optional of; None if that isn't among `BaseTy`."""
 
     @staticmethod
     def parse(text: str) -> Type:
@@ -151,19 +156,19 @@ class Type:
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         """Whether this is `base_ty`, or a list or an optional of it."""
-        return False
+        return self.base_ty is base_ty
 
     def is_tensor_like(self) -> bool:
         """Whether this is a tensor, or a list or an optional of tensors."""
-        return self.is_base_ty_like(BaseTy.Tensor)
+        return self.base_ty is BaseTy.Tensor
 
     def is_generator_like(self) -> bool:
         """Whether this is a generator, or an optional one."""
-        return self.is_base_ty_like(BaseTy.Generator)
+        return self.base_ty is BaseTy.Generator
 
     def is_symint_like(self) -> bool:
         """Whether this is a SymInt, or a list or an optional of them."""
-        return self.is_base_ty_like(BaseTy.SymInt)
+        return self.base_ty is BaseTy.SymInt
 
     def is_nullable(self) -> bool:
         """Whether None may be given for it, or for an element of it."""
@@ -175,27 +180,41 @@ class Type:
 
     def spell(self, annotation: Annotation | None) -> str:
         """The type with an alias annotation written where it belongs."""
-        return str(self) if annotation is None else f"{self}({annotation})"
+        return self.text if annotation is None else f"{self.text}({annotation.text})"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _keep(self, text: str, base_ty: BaseTy | None = None) -> None:
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "base_ty", base_ty)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BaseType(Type):
-    """One of the types of `BaseTy`, by itself."""
+    """One of the types of `BaseTy`, by itself.
+
+    There is one object for each, whoever asks for it: nothing is compared more often than types, and of these
+    Python can tell without running any of our code.
+    """
 
     name: BaseTy
 
-    def __str__(self) -> str:
-        return self.name._name_  # as `name`, without the descriptor that makes it slow
+    def __new__(cls, name: BaseTy) -> BaseType:
+        return _BASE_TYPES[name]
 
-    def __eq__(self, other: object) -> bool:
-        # Asked more often than anything else: what a dataclass has for it makes two tuples.
-        return self is other or (isinstance(other, BaseType) and self.name is other.name)
+    def __init__(self, name: BaseTy) -> None:
+        """Sets nothing: what is asked for has been made."""
 
-    def __hash__(self) -> int:
-        return hash(self.name)
+    def __reduce__(self) -> tuple[type[BaseType], tuple[BaseTy]]:
+        return BaseType, (self.name,)
 
-    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        return self.name is base_ty
+
+def _make_base_type(name: BaseTy) -> BaseType:
+    made = object.__new__(BaseType)
+    object.__setattr__(made, "name", name)
+    made._keep(name.name, name)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +224,18 @@ class _Wrapper(Type):
     elem: Type
     """The type before the suffix."""
 
+    def __post_init__(self) -> None:
+        self._keep(f"{self.elem.text}{self.suffix()}", self.elem.base_ty)
+
     def suffix(self) -> str:
         """What is written after the element's type."""
         raise NotImplementedError
 
-    def __str__(self) -> str:
-        return f"{self.elem}{self.suffix()}"
-
-    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        return self.elem.is_base_ty_like(base_ty)
-
     def spell(self, annotation: Annotation | None) -> str:
-        if annotation is not None and annotation.suffixes_before >= _suffix_count(self):
-            return f"{self}({annotation})"
+        if annotation is None:
+            return self.text
+        if annotation.suffixes_before >= _suffix_count(self):
+            return f"{self.text}({annotation.text})"
         return f"{self.elem.spell(annotation)}{self.suffix()}"
 
 
@@ -259,8 +277,8 @@ class CustomClassType(Type):
     class_name: str
     """The name after `__torch__.torch.classes.`."""
 
-    def __str__(self) -> str:
-        return f"{_CUSTOM_CLASS_PREFIX}{self.class_name}"
+    def __post_init__(self) -> None:
+        self._keep(f"{_CUSTOM_CLASS_PREFIX}{self.class_name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +288,8 @@ class DictType(Type):
     key: Type
     value: Type
 
-    def __str__(self) -> str:
-        return f"Dict({self.key}, {self.value})"
+    def __post_init__(self) -> None:
+        self._keep(f"Dict({self.key}, {self.value})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,8 +298,8 @@ class TupleType(Type):
 
     elements: tuple[Type, ...]
 
-    def __str__(self) -> str:
-        return f"({', '.join(map(str, self.elements))})"
+    def __post_init__(self) -> None:
+        self._keep(f"({', '.join(map(str, self.elements))})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +309,9 @@ class ScriptType(Type):
     name: str
     parameters: tuple[Type, ...] = ()
 
-    def __str__(self) -> str:
+    def __post_init__(self) -> None:
         inside = f"({', '.join(map(str, self.parameters))})" if self.parameters else ""
-        return f"{self.name}{inside}"
+        self._keep(f"{self.name}{inside}")
 
 
 def _suffix_count(type: Type) -> int:
@@ -326,6 +344,11 @@ def _read_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
     return type, annotation
 
 
+def parse_annotated_type(text: str) -> tuple[Type, Annotation | None]:
+    """The type that `text` spells and its alias annotation.  Raises SchemaError."""
+    return _parse_whole(text, "a type", _read_type)
+
+
 def _read_size(cursor: Cursor) -> int | None:
     if cursor.accept("]"):
         return None
@@ -338,8 +361,9 @@ def _read_size(cursor: Cursor) -> int | None:
     return size
 
 
-_BASE_TYPES: Final[Mapping[str, BaseType]] = MappingProxyType({ty.name: BaseType(ty) for ty in BaseTy})
-"""Nearly every type is one of these, so they are made once and shared."""
+_BASE_TYPES: Final[Mapping[BaseTy, BaseType]] = MappingProxyType({ty: _make_base_type(ty) for ty in BaseTy})
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_BASE_TYPES_BY_NAME: Final[Mapping[str, BaseType]] = MappingProxyType({ty.text: ty for ty in _BASE_TYPES.values()})
 
 
 def _read_plain_type(cursor: Cursor) -> Type:
@@ -350,7 +374,7 @@ def _read_plain_type(cursor: Cursor) -> Type:
         elements = _read_list(cursor, ")", Type.read)
         return TupleType(elements)
     name = cursor.name("a type")
-    known = _BASE_TYPES.get(name)
+    known = _BASE_TYPES_BY_NAME.get(name)
     if known is not None:
         return known
     if name == "Dict":
@@ -419,6 +443,13 @@ class Annotation:
     """The memory it may share after the call (what follows `->`); empty if not written."""
     suffixes_before: int = 0
     """How many of the type's suffixes stand before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`."""
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it, without parentheses."""
+
+    def __post_init__(self) -> None:
+        arrow = f" -> {'|'.join(self.alias_set_after)}" if self.alias_set_after else ""
+        text = f"{'|'.join(self.alias_set)}{'!' if self.is_write else ''}{arrow}"
+        object.__setattr__(self, "text", text)
 
     @staticmethod
     def parse(text: str) -> Annotation:
@@ -434,8 +465,7 @@ class Annotation:
         return Annotation(before, is_write, after, suffixes_before)
 
     def __str__(self) -> str:
-        arrow = f" -> {'|'.join(self.alias_set_after)}" if self.alias_set_after else ""
-        return f"{'|'.join(self.alias_set)}{'!' if self.is_write else ''}{arrow}"
+        return self.text
 
 
 def _read_alias_set(cursor: Cursor) -> tuple[str, ...]:
@@ -455,6 +485,20 @@ class Argument:
     """The default as it is written in the schema; None if there is none."""
     annotation: Annotation | None
     """How it aliases other arguments or returns; None if it doesn't."""
+    is_write: bool = field(init=False, repr=False, compare=False)
+    """Whether the operator writes to this argument."""
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it."""
+    plain_text: str = field(init=False, repr=False, compare=False)
+    """The same if it aliased nothing."""
+
+    def __post_init__(self) -> None:
+        annotation, keep = self.annotation, object.__setattr__
+        tail = f" {self.name}" if self.default is None else f" {self.name}={self.default}"
+        plain_text = f"{self.type.text}{tail}"
+        keep(self, "is_write", annotation is not None and annotation.is_write)
+        keep(self, "text", plain_text if annotation is None else f"{self.type.spell(annotation)}{tail}")
+        keep(self, "plain_text", plain_text)
 
     @staticmethod
     def parse(text: str) -> Argument:
@@ -474,26 +518,16 @@ class Argument:
         """The annotation, under the name that the JIT uses."""
         return self.annotation
 
-    @property
-    def is_write(self) -> bool:
-        """Whether the operator writes to this argument."""
-        return self.annotation is not None and self.annotation.is_write
-
     def __str__(self) -> str:
-        default = f"={self.default}" if self.default is not None else ""
-        return f"{self.type.spell(self.annotation)} {self.name}{default}"
-
-    def without_annotation(self) -> str:
-        """The argument as it is spelled if it aliases nothing."""
-        default = f"={self.default}" if self.default is not None else ""
-        return f"{self.type} {self.name}{default}"
-
-    def without_all(self) -> str:
-        """The argument as it is spelled if it aliases nothing and has no default."""
-        return f"{self.type} {self.name}"
+        return self.text
 
 
 _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+def parse_default(text: str) -> str:
+    """The default that `text` is, without outer white space.  Raises SchemaError."""
+    return _parse_whole(text, "a default", _read_default)
 
 
 def _read_default(cursor: Cursor) -> str:
@@ -534,6 +568,11 @@ class Return:
     name: str | None
     type: Type
     annotation: Annotation | None
+    is_write: bool = field(init=False, repr=False, compare=False)
+    """Whether this is an argument that the operator wrote to."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_write", self.annotation is not None and self.annotation.is_write)
 
     @staticmethod
     def parse(text: str) -> Return:
@@ -551,11 +590,6 @@ class Return:
     def alias_info(self) -> Annotation | None:
         """The annotation, under the name that the JIT uses."""
         return self.annotation
-
-    @property
-    def is_write(self) -> bool:
-        """Whether this is an argument that the operator wrote to."""
-        return self.annotation is not None and self.annotation.is_write
 
     def __str__(self) -> str:
         name = f" {self.name}" if self.name else ""
@@ -605,16 +639,16 @@ class TensorOptionsArguments:
 
 
 _TENSOR_OPTIONS: Final = (
-    ("dtype", BaseTy.ScalarType),
-    ("layout", BaseTy.Layout),
-    ("device", BaseTy.Device),
-    ("pin_memory", BaseTy.bool),
+    ("dtype", BaseType(BaseTy.ScalarType)),
+    ("layout", BaseType(BaseTy.Layout)),
+    ("device", BaseType(BaseTy.Device)),
+    ("pin_memory", BaseType(BaseTy.bool)),
 )
 
 
-def _is_option(argument: Argument, name: str, base_ty: BaseTy) -> bool:
+def _is_option(argument: Argument, name: str, type: BaseType) -> bool:
     plain = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
-    return argument.name == name and plain == BaseType(base_ty)
+    return argument.name == name and plain is type
 
 
 def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
@@ -626,6 +660,16 @@ def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
         ):
             return index
     return None
+
+
+def _split_at_self(
+    positional: tuple[Argument, ...],
+) -> tuple[tuple[Argument, ...], SelfArgument | None, tuple[Argument, ...]]:
+    """The arguments before `self`, itself, and those after it; all are after it if there is none."""
+    for at, argument in enumerate(positional):
+        if argument.name == "self":
+            return positional[:at], SelfArgument(argument), positional[at + 1 :]
+    return (), None, positional
 
 
 @dataclass(frozen=True, slots=True)
@@ -653,9 +697,15 @@ class Arguments:
     """All arguments but the out arguments."""
     flat_all: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
     """All arguments, in the schema's order."""
+    written: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments that are written to, the out arguments first."""
+    base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
+    """What all arguments but the out arguments are, or are lists or optionals of."""
+    signature_text: str = field(init=False, repr=False, compare=False)
+    """`str(self.signature())`"""
 
     def __post_init__(self) -> None:
-        # The same arguments, seen flat: asked for so often that they are put together once.
+        # The same arguments, seen in other ways: asked for so often that it is worked out once.
         own = (self.self_arg.argument,) if self.self_arg is not None else ()
         options = self.tensor_options.all() if self.tensor_options is not None else ()
         positional = self.pre_self_positional + own + self.post_self_positional
@@ -663,8 +713,26 @@ class Arguments:
         keep = object.__setattr__
         keep(self, "flat_positional", positional)
         keep(self, "flat_kwarg_only", keyword_only)
-        keep(self, "flat_non_out", positional + keyword_only)
-        keep(self, "flat_all", positional + keyword_only + self.out)
+        non_out = positional + keyword_only
+        keep(self, "flat_non_out", non_out)
+        keep(self, "flat_all", non_out + self.out)
+        keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]))
+        keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
+        keep(self, "signature_text", self._spell_signature())
+
+    def signature_text_without_defaults(self) -> str:
+        """`str(self.signature(strip_default=True))`"""
+        return self._spell_signature(strip_default=True)
+
+    def _spell_signature(self, *, strip_default: bool = False) -> str:
+        def spell(arguments: tuple[Argument, ...]) -> list[str]:
+            return [f"{a.type.text} {a.name}" if strip_default else a.plain_text for a in arguments]
+
+        parts = spell(self.flat_positional)
+        if self.is_vararg:
+            parts.append("...")
+        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
+        return ", ".join([*parts, "*", *spell(keyword_only)] if keyword_only else parts)
 
     @staticmethod
     def parse(text: str) -> Arguments:
@@ -704,14 +772,9 @@ class Arguments:
         positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], is_vararg: bool = False
     ) -> Arguments:
         """Sorts arguments, given in the schema's order, into their places."""
-        at_self = next((i for i, a in enumerate(positional) if a.name == "self"), None)
-        before, self_arg, after = (
-            ((), None, positional)
-            if at_self is None
-            else (positional[:at_self], SelfArgument(positional[at_self]), positional[at_self + 1 :])
-        )
-        plain = tuple(a for a in kwarg_only if not a.is_write)
-        out = tuple(a for a in kwarg_only if a.is_write)
+        before, self_arg, after = _split_at_self(positional)
+        plain = tuple([a for a in kwarg_only if not a.is_write])
+        out = tuple([a for a in kwarg_only if a.is_write])
         at = _find_tensor_options(plain)
         if at is None:
             return Arguments(before, self_arg, after, plain, None, (), out, is_vararg)
@@ -745,23 +808,23 @@ class Arguments:
     @property
     def post_self_positional_mutable(self) -> tuple[Argument, ...]:
         """Positional arguments after `self` that are written to."""
-        return tuple(a for a in self.post_self_positional if a.is_write)
+        return tuple([a for a in self.post_self_positional if a.is_write])
 
     def mutable_arg_names(self) -> tuple[str, ...]:
         """Names of all arguments that are written to."""
-        return tuple(a.name for a in self.flat_all if a.is_write)
+        return tuple([a.name for a in self.flat_all if a.is_write])
 
     def has_tensor_arg(self) -> bool:
         """Whether any argument but the out arguments is a tensor or a list of them."""
-        return any(a.type.is_tensor_like() for a in self.flat_non_out)
+        return BaseTy.Tensor in self.base_types
 
     def has_symint_arg(self) -> bool:
         """Whether any argument but the out arguments is a SymInt or a list of them."""
-        return any(a.type.is_symint_like() for a in self.flat_non_out)
+        return BaseTy.SymInt in self.base_types
 
     def has_generator_arg(self) -> bool:
         """Whether any argument but the out arguments is a generator."""
-        return any(a.type.is_generator_like() for a in self.flat_non_out)
+        return BaseTy.Generator in self.base_types
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """What the forms of one operator share: no annotations, out arguments or tensor options.
@@ -812,10 +875,10 @@ class Arguments:
         return replace(self, out=tuple(outs) + self.out)
 
     def __str__(self) -> str:
-        parts = [str(a) for a in self.flat_positional]
+        parts = [a.text for a in self.flat_positional]
         if self.is_vararg:
             parts.append("...")
-        keyword_only = [str(a) for a in (*self.flat_kwarg_only, *self.out)]
+        keyword_only = [a.text for a in self.flat_kwarg_only + self.out]
         return ", ".join([*parts, "*", *keyword_only] if keyword_only else parts)
 
 
@@ -865,10 +928,11 @@ class BaseOperatorName:
     """Whether it ends in `_functional`, the functional form of a mutable operator."""
     namespace: str | None = None
     """What is written before `::`, if anything."""
-    _text: str = field(default="", repr=False)
+    text: str = field(init=False, repr=False)
+    """The name as it is written."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_text", self._spell())
+        object.__setattr__(self, "text", self._spell())
 
     def _spell(self) -> str:
         namespace = f"{self.namespace}::" if self.namespace else ""
@@ -893,13 +957,13 @@ class BaseOperatorName:
         return BaseOperatorName(name.removesuffix("_functional"), False, False, functional, namespace or None)
 
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BaseOperatorName) and self._text == other._text
+        return isinstance(other, BaseOperatorName) and self.text == other.text
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(self.text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -909,17 +973,18 @@ class OperatorName:
     name: BaseOperatorName
     overload_name: str
     """Empty for the default overload."""
-    _text: str = field(default="", repr=False)
+    text: str = field(init=False, repr=False)
+    """The name as it is written."""
 
     def __post_init__(self) -> None:
-        text = f"{self.name}.{self.overload_name}" if self.overload_name else str(self.name)
-        object.__setattr__(self, "_text", text)
+        text = f"{self.name.text}.{self.overload_name}" if self.overload_name else self.name.text
+        object.__setattr__(self, "text", text)
 
     @staticmethod
     def parse(text: str) -> OperatorName:
         """The name that `text` spells.  Raises SchemaError."""
         name, dot, overload = text.partition(".")
-        if dot and not _OVERLOAD.fullmatch(overload):
+        if dot and not OVERLOAD_NAME.fullmatch(overload):
             at = len(name) + 1 if overload else len(name)
             raise SchemaError(text, at, len(text), "schema-syntax", f"{overload!r} is no overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
@@ -938,13 +1003,13 @@ class OperatorName:
         while cursor.kind in ("name", "number") and cursor.start == max(at, cursor.previous_end):
             cursor.take()
         overload = cursor.text[at : cursor.previous_end]
-        if not _OVERLOAD.fullmatch(overload):
+        if not OVERLOAD_NAME.fullmatch(overload):
             cursor.fail_ahead("expected the name of an overload after '.'")
         return OperatorName(base, overload)
 
     def unambiguous_name(self) -> str:
         """The name as one C++ identifier: `add_out` for `add.out`."""
-        return f"{self.name}_{self.overload_name}" if self.overload_name else str(self.name)
+        return f"{self.name.text}_{self.overload_name}" if self.overload_name else self.name.text
 
     def remove_inplace(self) -> OperatorName:
         """The name without its in-place mark (and without its namespace)."""
@@ -958,13 +1023,13 @@ class OperatorName:
         )
 
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OperatorName) and self._text == other._text
+        return isinstance(other, OperatorName) and self.text == other.text
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(self.text)
 
 
 # --------------------------------------------------------------------------- the schema
@@ -1041,7 +1106,7 @@ class FunctionSchema:
     @property
     def is_mutable(self) -> bool:
         """Whether any argument is written to."""
-        return any(a.is_write for a in self.arguments.flat_all)
+        return bool(self.arguments.written)
 
     @property
     def modifies_arguments(self) -> bool:
@@ -1063,8 +1128,11 @@ class FunctionSchema:
     def _aliased_name(self, returned: Return) -> str | None:
         if returned.annotation is None:
             return None
-        shared = str(returned.annotation)
-        return next((a.name for a in self.arguments.flat_all if str(a.annotation) == shared), None)
+        shared = returned.annotation.text
+        for argument in self.arguments.flat_all:
+            if argument.annotation is not None and argument.annotation.text == shared:
+                return argument.name
+        return None
 
     def signature(
         self, *, strip_default: bool = False, strip_view_copy_name: bool = False, keep_return_names: bool = False
@@ -1082,7 +1150,7 @@ class FunctionSchema:
             base = _view_base(base)
         name = OperatorName(BaseOperatorName(base, False, self.name.name.dunder_method), "")
         arguments = self.arguments.signature(strip_default=strip_default)
-        if str(self.name) == _BERNOULLI_P:
+        if self.name.text == _BERNOULLI_P:
             arguments = arguments.map(lambda a: replace(a, default="0.5") if a.name == "p" else a)
         return FunctionSchema(name, arguments, self._signature_returns(keep_return_names))
 
@@ -1093,11 +1161,11 @@ class FunctionSchema:
 
     def _unreturned(self) -> list[Argument]:
         """The arguments that are written to and don't come back."""
-        candidates = [a for a in (*self.arguments.out, *self.arguments.flat_non_out) if a.is_write]
-        if not candidates:
-            return candidates
+        written = self.arguments.written
+        if not written:
+            return []
         returned = self.aliased_return_names()
-        return [a for a in candidates if a.name not in returned]
+        return [a for a in written if a.name not in returned]
 
     def view_signature(self) -> FunctionSchema:
         """The signature that a view operator shares with its `_copy` form."""
@@ -1106,34 +1174,30 @@ class FunctionSchema:
     def signature_text(self) -> str:
         """`str(self.signature())`, worked out once: it is what functions are sorted by."""
         if not self._signature_text:
-            object.__setattr__(self, "_signature_text", self._spell_signature())
+            is_plain = self.name.text != _BERNOULLI_P
+            text = self._spell_signature(self.arguments.signature_text) if is_plain else str(self.signature())
+            object.__setattr__(self, "_signature_text", text)
         return self._signature_text
 
     def signature_text_without_defaults(self) -> str:
         """`str(self.signature(strip_default=True))`."""
-        return self._spell_signature(strip_default=True)
+        if self.name.text == _BERNOULLI_P:
+            return str(self.signature(strip_default=True))
+        return self._spell_signature(self.arguments.signature_text_without_defaults())
 
-    def _spell_signature(self, *, strip_default: bool = False) -> str:
-        if str(self.name) == _BERNOULLI_P:
-            return str(self.signature(strip_default=strip_default))
-        own, arguments = self.name.name, self.arguments
+    def _spell_signature(self, arguments: str) -> str:
+        """What `signature` would be as text, without making it."""
+        own = self.name.name
         base = f"__{own.base}__" if own.dunder_method else own.base
-        spell = Argument.without_all if strip_default else Argument.without_annotation
-        parts = [spell(a) for a in arguments.flat_positional]
-        if arguments.is_vararg:
-            parts.append("...")
-        keyword_only = (*arguments.pre_tensor_options_kwarg_only, *arguments.post_tensor_options_kwarg_only)
-        if keyword_only:
-            parts += ["*", *[spell(a) for a in keyword_only]]
-        types = [str(returned.type) for returned in self.returns]
-        types += [str(argument.type) for argument in self._unreturned()]
+        types = [returned.type.text for returned in self.returns]
+        types += [argument.type.text for argument in self._unreturned()]
         returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
-        return f"{base}({', '.join(parts)}) -> {returns}"
+        return f"{base}({arguments}) -> {returns}"
 
     def view_signature_text(self) -> str:
         """The view signature as text."""
-        is_renamed = _view_base(self.name.name.base) != self.name.name.base
-        return str(self.view_signature()) if is_renamed else self.signature_text()
+        base = self.name.name.base
+        return self.signature_text() if _view_base(base) == base else str(self.view_signature())
 
     def with_name(self, name: OperatorName) -> FunctionSchema:
         """The same schema under another name."""
@@ -1144,19 +1208,18 @@ class FunctionSchema:
         alone = len(self.returns) + self.is_varret == 1 and not returns.startswith("(")
         if not alone:
             returns = f"({returns})"
-        return f"{self.name}({self.arguments}) -> {returns}"
+        return f"{self.name.text}({self.arguments}) -> {returns}"
 
 
 def _kind_of(name: OperatorName, arguments: Arguments) -> SchemaKind:
-    if any(a.name.startswith("_scratch_") for a in arguments.out):
+    if arguments.out and any(a.name.startswith("_scratch_") for a in arguments.out):
         return SchemaKind.scratch
     if name.name.inplace:
         return SchemaKind.inplace
     if arguments.out:
         return SchemaKind.out
-    if arguments.post_self_positional_mutable:
-        return SchemaKind.mutable
-    return SchemaKind.functional
+    is_mutable = arguments.written and arguments.post_self_positional_mutable
+    return SchemaKind.mutable if is_mutable else SchemaKind.functional
 
 
 _BERNOULLI_P: Final = "bernoulli.p"
@@ -1180,22 +1243,34 @@ def argument_places(text: str) -> dict[str, tuple[int, int]]:
 
 def keeps_rules(schema: FunctionSchema) -> bool:
     """Whether `FunctionSchema.parse` would have nothing against what the parts say together."""
-    try:
-        _check_schema(schema, Cursor(""), {}, 0)
-    except SchemaError:
+    if schema.arguments.out and not _returns_outs(schema):
         return False
-    return True
+    return not schema.name.name.inplace or (_writes_self(schema) and _returns_self(schema))
 
 
 def _check_schema(
     schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
 ) -> None:
     """The rules that hold between the name, the arguments and the returns of an operator."""
-    _check_out_returns(schema, cursor, returns_start)
+    if not _returns_outs(schema):
+        wanted = [a.type.spell(a.annotation) for a in _results(schema)]
+        text = ", ".join(wanted)
+        cursor.fail(
+            f"'{schema.name}' must return its out arguments, in their order",
+            returns_start,
+            len(cursor.text),
+            f"write '-> {text if len(wanted) == 1 else f'({text})'}'",
+            "schema-out-returns",
+        )
+    if schema.name.name.inplace:
+        _check_inplace(schema, cursor, places, returns_start)
+
+
+def _check_inplace(
+    schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
+) -> None:
     own = schema.arguments.self_arg
-    if not schema.name.name.inplace:
-        return
-    if own is None or not own.argument.is_write:
+    if own is None or not _writes_self(schema):
         start, end = places.get("self", (0, len(str(schema.name))))
         problem = "has no argument 'self'" if own is None else "does not write to 'self'"
         cursor.fail(
@@ -1205,8 +1280,7 @@ def _check_schema(
             "write 'Tensor(a!) self', or drop the '_' from the name",
             "schema-inplace",
         )
-    returns_self = len(schema.returns) == 1 and schema.returns[0].annotation == own.argument.annotation
-    if schema.returns and own.argument.type == BaseType(BaseTy.Tensor) and not returns_self:
+    if not _returns_self(schema):
         cursor.fail(
             f"'{schema.name}' is in-place, so it returns 'self' or nothing",
             returns_start,
@@ -1216,21 +1290,27 @@ def _check_schema(
         )
 
 
-def _check_out_returns(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:
-    """Out arguments come back as the returns, in order; or nothing comes back."""
-    outs = tuple(a for a in schema.arguments.out if not a.name.startswith("_scratch_"))
-    if not outs:
-        return
-    wanted = tuple(Return(None, a.type, a.annotation) for a in outs)
-    got = tuple(replace(r, name=None) for r in schema.returns)
-    returns_tensors = all(a.type == BaseType(BaseTy.Tensor) for a in outs)
-    if got == wanted or (not got and (not returns_tensors or len(outs) > 1)):
-        return
-    text = ", ".join(map(str, wanted))
-    cursor.fail(
-        f"'{schema.name}' must return its out arguments, in their order",
-        returns_start,
-        len(cursor.text),
-        f"write '-> {text if len(wanted) == 1 else f'({text})'}'",
-        "schema-out-returns",
-    )
+def _writes_self(schema: FunctionSchema) -> bool:
+    own = schema.arguments.self_arg
+    return own is not None and own.argument.is_write
+
+
+def _returns_self(schema: FunctionSchema) -> bool:
+    """Whether what comes back is nothing or `self`; of what is no Tensor, anything may."""
+    own, returns = schema.arguments.self_arg, schema.returns
+    if not returns or own is None or own.argument.type is not _TENSOR:
+        return True
+    return len(returns) == 1 and returns[0].annotation == own.argument.annotation
+
+
+def _returns_outs(schema: FunctionSchema) -> bool:
+    """Whether out arguments come back as the returns, in order; or nothing comes back."""
+    outs, returns = _results(schema), schema.returns
+    if not returns:
+        return len(outs) != 1 or outs[0].type is not _TENSOR
+    return not outs or [(r.type, r.annotation) for r in returns] == [(a.type, a.annotation) for a in outs]
+
+
+def _results(schema: FunctionSchema) -> list[Argument]:
+    """The out arguments that are no buffers to work in."""
+    return [a for a in schema.arguments.out if not a.name.startswith("_scratch_")]

@@ -175,6 +175,7 @@ def _compiled_late(cls: type, name: str, lines: Callable[[str], Iterable[str]]) 
 
 def _equality(values: str) -> Iterator[str]:
     yield "def __eq__(self, other):"
+    yield " if self is other: return True"  # as values that are shared mostly are
     mine, theirs = values.format("self"), values.format("other")
     yield f" return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented"
 

@@ -33,7 +33,7 @@ from opgen.model import (
     SchemaKind,
     Variant,
 )
-from opgen.values import dataclass, replace
+from opgen.values import dataclass
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
@@ -54,36 +54,47 @@ def derive_forms(groups: Iterable[Forms], entries: Mapping[OperatorName, Entry],
     """All derived functions, group by group; what is asked for and can't be is logged."""
     derived: list[Derived] = []
     for forms in groups:
-        made = list(_derive_group(forms))
-        _check_requests(forms, made, entries, log)
+        made = _derive_group(forms)
+        asking = [function for function in forms.values() if function.autogen]
+        if asking:
+            _check_requests(asking, made, entries, log)
         derived += made
     return derived
 
 
-def _derive_group(forms: Forms) -> Iterator[Derived]:
+def _derive_group(forms: Forms) -> list[Derived]:
     """The forms that one group lacks and can have."""
-    base = _base_form(forms)
-    if base is None:
-        return
+    base = next((forms[kind] for kind in _BASES if kind in forms), None)
+    if base is None or not _lacks(forms, base) or _is_left_alone(forms):
+        return []
+    made: list[Derived] = []
     has_out = SchemaKind.out in forms
-    if not has_out and _can_have_out(base) and _asks_for_out(base):
-        yield _derive(base, _out_schema(base.func))
+    if not has_out and _can_have_out(base):
+        made.append(_derive(base, _out_schema(base.func)))
         has_out = True
     if has_out and SchemaKind.functional not in forms and base.func.kind() is not SchemaKind.out:
-        yield _derive(base, _functional_schema(base.func))
+        made.append(_derive(base, _functional_schema(base.func)))
+    return made
 
 
-def _base_form(forms: Forms) -> NativeFunction | None:
-    """The form that others are derived from; None if the group is left as it is."""
+_BASES: Final = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
+"""Kinds of forms; the others are derived from the first of them that there is."""
+
+
+def _lacks(forms: Forms, base: NativeFunction) -> bool:
+    """Whether forms of a group may be derived: without an out form, one must be asked for."""
+    if SchemaKind.out in forms:
+        return SchemaKind.functional not in forms
+    return any("out" in name.overload_name for name in base.autogen)
+
+
+def _is_left_alone(forms: Forms) -> bool:
     functions = forms.values()
-    if (
+    return (
         all(f.manual_cpp_binding for f in functions)
         or all(_is_decomposed(f) for f in functions)
         or any(f.is_view_op and f.root_name != "set" for f in functions)
-    ):
-        return None
-    order = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
-    return next((forms[kind] for kind in order if kind in forms), None)
+    )
 
 
 def _is_decomposed(function: NativeFunction) -> bool:
@@ -94,10 +105,6 @@ def _is_decomposed(function: NativeFunction) -> bool:
 def _can_have_out(base: NativeFunction) -> bool:
     """Whether there is something that an out form could write."""
     return base.func.kind() is SchemaKind.inplace or any(r.type.is_tensor_like() for r in base.func.returns)
-
-
-def _asks_for_out(base: NativeFunction) -> bool:
-    return any("out" in name.overload_name for name in base.autogen)
 
 
 # --------------------------------------------------------------------------- schemas
@@ -180,12 +187,14 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
 # --------------------------------------------------------------------------- requests
 
 
-def _check_requests(forms: Forms, made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics) -> None:
+def _check_requests(
+    asking: Iterable[NativeFunction], made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics
+) -> None:
     """Holds what entries of a group ask for against what is derived for it."""
-    names = {str(derived.function.func.name) for derived in made}
-    for function in forms.values():
+    names = {derived.function.func.name.text for derived in made}
+    for function in asking:
         for wanted, word in entries[function.func.name].values[AUTOGEN]:
-            if str(wanted) in names:
+            if wanted.text in names:
                 continue
             if wanted in entries:
                 first = Note("it is written here", entries[wanted].name_span)

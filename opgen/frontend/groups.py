@@ -9,10 +9,9 @@ reported: that two forms of the same kind share a signature is one of the `rules
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from opgen.model import (
-    FunctionSchema,
     NativeFunction,
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
@@ -24,28 +23,30 @@ Forms = dict[SchemaKind, NativeFunction]
 ViewForms = dict[ViewSchemaKind | SchemaKind, NativeFunction]
 
 
-def signature_key(namespace: str, func: FunctionSchema) -> Hashable:
-    """What functions of one group have in common, as a value that is cheap to compare."""
-    return (namespace, func.signature_text())
-
-
 def group_forms(functions: Iterable[NativeFunction]) -> dict[Hashable, Forms]:
     """The functions by signature and kind; of two that share both, the first stays."""
     found: dict[Hashable, Forms] = {}
-    for function in functions:
-        forms = found.setdefault(signature_key(function.namespace, function.func), {})
-        forms.setdefault(function.func.kind(), function)
+    add_forms(found, functions)
     return found
+
+
+def add_forms(groups: dict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
+    """Sorts more functions in."""
+    for function in functions:
+        forms = groups.setdefault((function.namespace, function.func.signature_text()), {})
+        forms.setdefault(function.func.kind(), function)
 
 
 def group_functions(forms: Iterable[Forms]) -> Iterator[NativeFunction | NativeFunctionsGroup]:
     """Each set of forms as a group, or one by one where a functional or an out form lacks."""
     for kinds in forms:
-        group = NativeFunctionsGroup.from_dict(kinds)
-        if group is None:
-            yield from kinds.values()
-        else:
-            yield group
+        yield from group_function(kinds)
+
+
+def group_function(forms: Forms) -> Collection[NativeFunction | NativeFunctionsGroup]:
+    """The forms of one operator as a group, or one by one where a functional or an out form lacks."""
+    group = NativeFunctionsGroup.from_dict(forms)
+    return forms.values() if group is None else (group,)
 
 
 def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
@@ -59,19 +60,17 @@ def view_forms(functions: Iterable[NativeFunction]) -> Iterable[ViewForms]:
     found: dict[Hashable, ViewForms] = {}
     for function in functions:
         key = (function.namespace, function.func.view_signature_text())
-        kind: ViewSchemaKind | SchemaKind = function.view_schema_kind
-        if kind is ViewSchemaKind.non_aliasing:
-            kind = function.func.kind()
+        kind = function.view_schema_kind if function.is_view_op else function.func.kind()
         found.setdefault(key, {}).setdefault(kind, function)
     return found.values()
 
 
-def group_view(forms: ViewForms) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
+def group_view(forms: ViewForms) -> Collection[NativeFunction | NativeFunctionsViewGroup]:
     """A view's forms as one group, and what isn't among them as it is."""
+    if ViewSchemaKind.aliasing not in forms:
+        return forms.values()
     kinds = dict(forms)
-    view = kinds.pop(ViewSchemaKind.aliasing, None)
-    if view is not None:
-        inplace = kinds.pop(ViewSchemaKind.aliasing_inplace, None)
-        copy = kinds.pop(SchemaKind.functional, None)
-        yield NativeFunctionsViewGroup(view, copy, inplace)
-    yield from kinds.values()
+    view = kinds.pop(ViewSchemaKind.aliasing)
+    inplace = kinds.pop(ViewSchemaKind.aliasing_inplace, None)
+    copy = kinds.pop(SchemaKind.functional, None)
+    return (NativeFunctionsViewGroup(view, copy, inplace), *kinds.values())

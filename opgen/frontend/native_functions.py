@@ -8,7 +8,7 @@ them, and a program is only made if there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
 from opgen.frontend.entries import Entry, operator_of, read_entry
 from opgen.frontend.functionalization_rules import check_functionalization
-from opgen.frontend.groups import group_forms, group_functions, group_view, view_forms
+from opgen.frontend.groups import Forms, add_forms, group_forms, group_function, group_view, view_forms
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
@@ -48,6 +48,8 @@ class Definitions:
     """Written functions in the file's order, then the derived ones."""
     backend_indices: Mapping[DispatchKey, BackendIndex]
     tags: Mapping[str, TagDefinition]
+    groups: Collection[Forms]
+    """The functions again, those that share a signature together."""
 
 
 def load_definitions(
@@ -59,12 +61,14 @@ def load_definitions(
     are_tags_known = log.error_count == before
     written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), log)
     check_each(written.entries, log)
-    derived = [] if written.has_nameless else _derive(written, log)
+    derived, groups = ([], {}) if written.has_nameless else _derive(written, log)
     if log.has_errors:
         return None
     entries = written.entries
-    made = (*(entry.function for entry in entries), *(one.function for one in derived))
-    return Definitions(made, _index_kernels(entries, derived), legal_tags)
+    functions_derived = [one.function for one in derived]
+    add_forms(groups, functions_derived)
+    made = (*[entry.function for entry in entries], *functions_derived)
+    return Definitions(made, _index_kernels(entries, derived), legal_tags, groups.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +82,8 @@ class _Written:
     """Whether there are entries that don't even tell which operator they are of."""
 
 
-def _derive(written: _Written, log: Diagnostics) -> list[Derived]:
-    """Derives what entries ask for, and holds entries against each other.
+def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], dict[Hashable, Forms]]:
+    """Derives what entries ask for, and holds entries against each other; gives what is written by signature, too.
 
     Operators with an entry that can't be read are left out: what lacks may be in that entry.
     """
@@ -88,7 +92,7 @@ def _derive(written: _Written, log: Diagnostics) -> list[Derived]:
     groups = group_forms(entry.function for entry in sound)
     derived = derive_forms(groups.values(), by_name, log)
     check_between(sound, by_name, groups, derived, written.unread, log)
-    return derived
+    return derived, groups
 
 
 def load_program(
@@ -105,14 +109,12 @@ def load_program(
     definitions = load_definitions(functions, tags, log, ignored_keys)
     known = None
     if definitions is not None:
-        names = (f"{f.namespace}::{f.func.name}" for f in definitions.functions)
+        names = [f"{f.namespace}::{f.func.name.text}" for f in definitions.functions]
         known = KnownOperators.of(names, must_exist=not allow_unknown_operators)
     selector = select(selected_names, selection_path, log, known)
     if definitions is None or selector is None or log.has_errors:
         return None
-    grouped, grouped_places = _placed(
-        group_forms(definitions.functions).values(), lambda kinds: group_functions([kinds])
-    )
+    grouped, grouped_places = _placed(definitions.groups, group_function)
     view_grouped, view_places = _placed(view_forms(definitions.functions), group_view)
     breaches = list(check_functionalization(grouped, view_grouped))
     if breaches:
@@ -131,11 +133,16 @@ def load_program(
 
 
 def _placed(
-    forms: Iterable[dict[K, NativeFunction]], group: Callable[[dict[K, NativeFunction]], Iterable[T]]
+    forms: Iterable[dict[K, NativeFunction]], group: Callable[[dict[K, NativeFunction]], Collection[T]]
 ) -> tuple[tuple[T, ...], tuple[str, ...]]:
     """The groups, and for each the name of the first function that has its signature, which is its place."""
-    found = [(item, kinds) for kinds in forms for item in group(kinds)]
-    return tuple(item for item, _ in found), tuple(str(next(iter(kinds.values())).func.name) for _, kinds in found)
+    items: list[T] = []
+    places: list[str] = []
+    for kinds in forms:
+        found = group(kinds)
+        items += found
+        places += [next(iter(kinds.values())).func.name.text] * len(found)
+    return tuple(items), tuple(places)
 
 
 def _read_entries(

@@ -33,7 +33,7 @@ from opgen.frontend.entries import (
     Entry,
 )
 from opgen.frontend.fields import Field
-from opgen.frontend.groups import Forms, signature_key
+from opgen.frontend.groups import Forms
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
     BaseTy,
@@ -323,12 +323,14 @@ def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 
 def _check_signatures(
-    entries: Iterable[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[OperatorName, Entry]
+    entries: Collection[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[OperatorName, Entry]
 ) -> Iterator[Diagnostic]:
     """No two overloads of the same form may share a signature: callers couldn't choose."""
+    if sum([len(forms) for forms in groups.values()]) == len(entries):
+        return  # each has a place of its own
     for entry in entries:
         func = entry.function.func
-        twin = groups[signature_key(entry.function.namespace, func)][func.kind()]
+        twin = groups[entry.function.namespace, func.signature_text()][func.kind()]
         if twin.func.name == func.name:
             continue
         note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].name_span)

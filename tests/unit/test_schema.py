@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,15 @@ def test_types() -> None:
     assert not Type.parse("Dict(str, Tensor)").is_tensor_like()
     assert Type.parse("SymInt[]").is_symint_like()
     assert Type.parse("Generator?").is_generator_like()
+
+
+def test_there_is_one_object_of_each_base_type() -> None:
+    assert BaseType(BaseTy.Tensor) is Type.parse("Tensor") is TENSOR
+    assert len({BaseType(ty) for ty in BaseTy}) == len(BaseTy)
+    assert copy.copy(TENSOR) is TENSOR
+    schema = FunctionSchema.parse("a(Tensor(a!)[] self, SymInt? n=None) -> Tensor")
+    assert pickle.loads(pickle.dumps(schema)) == schema
+    assert pickle.loads(pickle.dumps(TENSOR)) is TENSOR
 
 
 def test_annotations() -> None:
