@@ -1190,14 +1190,15 @@ class FunctionSchema:
         own = self.name.name
         base = f"__{own.base}__" if own.dunder_method else own.base
         types = [returned.type.text for returned in self.returns]
-        types += [argument.type.text for argument in self._unreturned()]
+        if self.arguments.written:
+            types += [argument.type.text for argument in self._unreturned()]
         returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
         return f"{base}({arguments}) -> {returns}"
 
     def view_signature_text(self) -> str:
         """The view signature as text."""
         base = self.name.name.base
-        return self.signature_text() if _view_base(base) == base else str(self.view_signature())
+        return str(self.view_signature()) if base.endswith(("_copy", "_scatter")) else self.signature_text()
 
     def with_name(self, name: OperatorName) -> FunctionSchema:
         """The same schema under another name."""

@@ -21,6 +21,7 @@ from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,
     Annotation,
     Argument,
+    Arguments,
     BackendMetadata,
     BaseOperatorName,
     BaseTy,
@@ -31,6 +32,7 @@ from opgen.model import (
     OperatorName,
     Return,
     SchemaKind,
+    SelfArgument,
     Variant,
 )
 from opgen.values import dataclass
@@ -38,6 +40,8 @@ from opgen.values import dataclass
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
 """Tags that say as much of a derived form as of the written one."""
+_FUNCTION_ALONE: Final = frozenset({Variant.function})
+_TENSOR: Final = BaseType(BaseTy.Tensor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Derived:
     """The form it was derived from."""
 
 
-def derive_forms(groups: Iterable[Forms], entries: Mapping[OperatorName, Entry], log: Diagnostics) -> list[Derived]:
+def derive_forms(groups: Iterable[Forms], entries: Mapping[str, Entry], log: Diagnostics) -> list[Derived]:
     """All derived functions, group by group; what is asked for and can't be is logged."""
     derived: list[Derived] = []
     for forms in groups:
@@ -64,11 +68,13 @@ def derive_forms(groups: Iterable[Forms], entries: Mapping[OperatorName, Entry],
 
 def _derive_group(forms: Forms) -> list[Derived]:
     """The forms that one group lacks and can have."""
-    base = next((forms[kind] for kind in _BASES if kind in forms), None)
-    if base is None or not _lacks(forms, base) or _is_left_alone(forms):
+    has_out = SchemaKind.out in forms
+    if has_out and SchemaKind.functional in forms:
+        return []
+    base = _base_form(forms)
+    if base is None or not (has_out or _asks_for_out(base)) or _is_left_alone(forms):
         return []
     made: list[Derived] = []
-    has_out = SchemaKind.out in forms
     if not has_out and _can_have_out(base):
         made.append(_derive(base, _out_schema(base.func)))
         has_out = True
@@ -77,18 +83,20 @@ def _derive_group(forms: Forms) -> list[Derived]:
     return made
 
 
-_BASES: Final = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
-"""Kinds of forms; the others are derived from the first of them that there is."""
+def _base_form(forms: Forms) -> NativeFunction | None:
+    """The form that others are derived from."""
+    for kind in (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional):
+        if kind in forms:
+            return forms[kind]
+    return None
 
 
-def _lacks(forms: Forms, base: NativeFunction) -> bool:
-    """Whether forms of a group may be derived: without an out form, one must be asked for."""
-    if SchemaKind.out in forms:
-        return SchemaKind.functional not in forms
+def _asks_for_out(base: NativeFunction) -> bool:
     return any("out" in name.overload_name for name in base.autogen)
 
 
 def _is_left_alone(forms: Forms) -> bool:
+    """Whether nothing is derived, whatever lacks."""
     functions = forms.values()
     return (
         all(f.manual_cpp_binding for f in functions)
@@ -120,14 +128,25 @@ def _out_schema(func: FunctionSchema) -> FunctionSchema:
     name = OperatorName(
         BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name)
     )
-    own = func.arguments.self_arg
+    arguments = func.arguments
+    own, options = arguments.self_arg, None
     if func.kind() is SchemaKind.inplace and own is not None:
-        written: tuple[Argument, ...] = (Argument("out", own.argument.type, None, own.argument.annotation),)
-        arguments = func.arguments.remove_self_annotation()
+        changed, options = own.argument, arguments.tensor_options
+        written: tuple[Argument, ...] = (Argument("out", changed.type, None, changed.annotation),)
+        own = SelfArgument(Argument(changed.name, changed.type, changed.default, None))
     else:
         written = tuple(_out_arguments(func))
-        arguments = replace(func.arguments, tensor_options=None)
-    return FunctionSchema(name, arguments.with_out_args(written), _out_returns(func, written))
+    arguments = Arguments(
+        arguments.pre_self_positional,
+        own,
+        arguments.post_self_positional,
+        arguments.pre_tensor_options_kwarg_only,
+        options,
+        arguments.post_tensor_options_kwarg_only,
+        written + arguments.out,
+        arguments.is_vararg,
+    )
+    return FunctionSchema(name, arguments, _out_returns(written))
 
 
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
@@ -140,11 +159,11 @@ def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
         yield Argument(name, returned.type, None, Annotation((next(free),), True, ()))
 
 
-def _out_returns(func: FunctionSchema, written: tuple[Argument, ...]) -> tuple[Return, ...]:
+def _out_returns(written: tuple[Argument, ...]) -> tuple[Return, ...]:
     """Out forms return what they write, unless it is more than plain tensors."""
-    if all(a.type == BaseType(BaseTy.Tensor) for a in written):
-        return tuple(Return(None, a.type, a.annotation) for a in written)
-    return ()
+    if any(a.type != _TENSOR for a in written):
+        return ()
+    return tuple([Return(None, a.type, a.annotation) for a in written])
 
 
 def _functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -157,17 +176,20 @@ def _functional_schema(func: FunctionSchema) -> FunctionSchema:
 def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
     stem = func.name.unambiguous_name() if func.is_out_fn() else cpp_name(func)
     kernel = stem + ("_symint" if func.has_symint() else "")
-    function = replace(
-        base,
+    function = NativeFunction(
+        namespace=base.namespace,
         func=func,
-        variants=frozenset({Variant.function}),
+        use_const_ref_for_mutable_tensors=base.use_const_ref_for_mutable_tensors,
+        variants=_FUNCTION_ALONE,
         device_guard=False,
         device_check=DeviceCheckType.NoCheck,
         manual_kernel_registration=False,
         manual_cpp_binding=False,
         python_module=None,
         category_override=None,
+        loc=base.loc,
         autogen=(),
+        ufunc_inner_loop=base.ufunc_inner_loop,
         structured=False,
         structured_delegate=None,
         structured_inherits=None,
@@ -179,7 +201,6 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
         has_composite_explicit_autograd_kernel=True,
         has_composite_explicit_autograd_non_functional_kernel=False,
         tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func) | {"generated"},
-        doc=None,
     )
     return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
 
@@ -188,16 +209,16 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
 
 
 def _check_requests(
-    asking: Iterable[NativeFunction], made: list[Derived], entries: Mapping[OperatorName, Entry], log: Diagnostics
+    asking: Iterable[NativeFunction], made: list[Derived], entries: Mapping[str, Entry], log: Diagnostics
 ) -> None:
     """Holds what entries of a group ask for against what is derived for it."""
     names = {derived.function.func.name.text for derived in made}
     for function in asking:
-        for wanted, word in entries[function.func.name].values[AUTOGEN]:
+        for wanted, word in entries[function.func.name.text].values[AUTOGEN]:
             if wanted.text in names:
                 continue
-            if wanted in entries:
-                first = Note("it is written here", entries[wanted].name_span)
+            if wanted.text in entries:
+                first = Note("it is written here", entries[wanted.text].name_span)
                 log.error("autogen-exists", f"'{wanted}' is written already", word.span, "remove it here", [first])
             elif _is_decomposed(function):
                 message = f"'{wanted}' is not derived: '{function.func.name}' is composite, so nothing needs it"

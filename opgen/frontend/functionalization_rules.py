@@ -113,11 +113,13 @@ def _check_copy(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
 
 def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
     """No form can be derived where an argument that is written to may be None."""
-    written = [f for f in (group.inplace, group.mutable, group.functional, group.out) if f and not _is_derived(f)]
-    derived = [str(function.func.name) for function in group.functions() if _is_derived(function)]
-    if not derived or not written:
+    derived = [function.func.name.text for function in group.functions() if "generated" in function.tags]
+    if not derived:
         return
-    origin = written[0]
+    forms = (group.inplace, group.mutable, group.functional, group.out)
+    origin = next((form for form in forms if form is not None and "generated" not in form.tags), None)
+    if origin is None:
+        return
     for argument in origin.func.arguments.flat_all:
         if argument.is_write and argument.type.is_nullable():
             message = f"'{origin.func.name}' writes to '{argument.name}', which may be None"
@@ -125,14 +127,10 @@ def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
             yield Diagnostic("autogen-optional-write", message, origin.loc, label)
 
 
-def _is_derived(function: NativeFunction) -> bool:
-    return "generated" in function.tags
-
-
 def _check_alone(function: NativeFunction) -> Iterator[Diagnostic]:
     """An operator that writes needs a form that doesn't, unless it is made of operators that have one."""
     func = function.func
-    if not func.modifies_arguments or function.has_composite_implicit_autograd_kernel or _is_derived(function):
+    if not func.modifies_arguments or function.has_composite_implicit_autograd_kernel or "generated" in function.tags:
         return
     if str(func.name) in _WITHOUT_FORMS and function.namespace == "aten":
         return

@@ -87,7 +87,7 @@ def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], dict[Ha
 
     Operators with an entry that can't be read are left out: what lacks may be in that entry.
     """
-    by_name = {entry.function.func.name: entry for entry in written.entries}
+    by_name = {entry.function.func.name.text: entry for entry in written.entries}
     sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
     groups = group_forms(entry.function for entry in sound)
     derived = derive_forms(groups.values(), by_name, log)
@@ -159,7 +159,7 @@ def _read_entries(
         message = "this file defines no operators" if is_empty else "a file of operator definitions must be a list"
         log.error("wrong-kind", message, root.span, "start each entry with '- func: ...'")
         return _Written()
-    found: dict[OperatorName, Entry] = {}
+    found: dict[str, Entry] = {}
     unread: set[str | None] = set()
     schemas = SchemaReader()
     for node in root.items:
@@ -167,7 +167,7 @@ def _read_entries(
         if entry is None:
             unread.add(_root_name(node))
             continue
-        first = found.setdefault(entry.function.func.name, entry)
+        first = found.setdefault(entry.function.func.name.text, entry)
         if first is not entry:
             _report_duplicate(first, entry, log)
     return _Written(tuple(found.values()), frozenset(filter(None, unread)), None in unread)

@@ -1,7 +1,7 @@
 """Rules that hold within an entry's parts and between entries; each breach is one diagnostic.
 
-`ENTRY_RULES` lists what an entry must keep by itself; the other checks look at several.  A rule
-only looks: it takes what was read and yields what is wrong with it.
+`ENTRY_RULES` lists what an entry must keep by itself, and which fields make it matter; the other checks look at
+several.  A rule only looks: it takes what was read and yields what is wrong with it.
 
     ops.yaml:7:3: error: an out form can't be a method [out-method]
         7 |   variants: function, method
@@ -22,6 +22,7 @@ from opgen.frontend.entries import (
     AUTOGEN,
     DEVICE_CHECK,
     DISPATCH,
+    MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
     RANDOM,
     STRUCTURED,
@@ -40,8 +41,8 @@ from opgen.model import (
     BaseType,
     DeviceCheckType,
     DispatchKey,
+    FunctionSchema,
     NativeFunction,
-    OperatorName,
     OptionalType,
     SchemaKind,
     Type,
@@ -60,13 +61,29 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 
 def check_each(entries: Iterable[Entry], log: Diagnostics) -> None:
     """Logs every breach of a rule that can be seen from one entry."""
-    log.extend(breach for entry in entries for rule in ENTRY_RULES for breach in rule(entry))
+    log.extend(_breaches(entries))
     log.extend(_check_types(entries))
+
+
+def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    rules_of: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+    for entry in entries:
+        written = tuple(entry.values.converted)
+        rules = rules_of.get(written)
+        if rules is None:
+            rules = rules_of[written] = _rules_that_matter(written)
+        for rule in rules:
+            yield from rule(entry)
+
+
+def _rules_that_matter(written: Collection[str]) -> tuple[Rule, ...]:
+    """The rules that an entry with these fields may break."""
+    return tuple(rule for fields, rule in ENTRY_RULES if not fields or any(field.name in written for field in fields))
 
 
 def check_between(
     entries: Collection[Entry],
-    by_name: Mapping[OperatorName, Entry],
+    by_name: Mapping[str, Entry],
     groups: Mapping[Hashable, Forms],
     derived: Collection[Derived],
     unread: Collection[str],
@@ -74,12 +91,15 @@ def check_between(
 ) -> None:
     """Logs every breach of a rule between entries; nothing is expected of the operators that are unread."""
     for entry in entries:
-        log.extend(_check_delegate(entry, by_name, unread))
+        if entry.function.structured_delegate is not None:
+            log.extend(_check_delegate(entry, by_name, unread))
     log.extend(_check_identifiers(entries))
     log.extend(check_ufunc_names(entries))
     log.extend(_check_signatures(entries, groups, by_name))
     for forms in groups.values():
-        log.extend(_check_structured_group(forms, by_name))
+        out = forms.get(SchemaKind.out)
+        if out is not None and out.structured:
+            log.extend(_check_structured_group(out, forms, by_name))
     log.extend(_check_undeclared(derived, by_name))
 
 
@@ -142,23 +162,24 @@ def _check_foreach(entry: Entry) -> Iterator[Diagnostic]:
 
 def _check_random(entry: Entry) -> Iterator[Diagnostic]:
     function = entry.function
-    if "nondeterministic_seeded" in function.tags or entry.values[RANDOM] is False:
+    if "nondeterministic_seeded" in function.tags:
         return
-    reason = _sounds_random(function)
-    if reason:
+    reason = _sounds_random(entry)
+    if reason and entry.values[RANDOM] is not False:
         message = f"{reason}, but '{function.func.name}' lacks the tag 'nondeterministic_seeded'"
         label = "add 'tags: nondeterministic_seeded', or 'random: False' if it isn't random"
         yield Diagnostic("untagged-random", message, _at(entry, TAGS), label)
 
 
-def _sounds_random(function: NativeFunction) -> str:
+def _sounds_random(entry: Entry) -> str:
     """Why the operator seems to draw random numbers; empty if it doesn't."""
-    name, arguments = str(function.func.name), function.func.arguments
+    name, arguments = entry.function.func.name.text, entry.function.func.arguments
     if arguments.has_generator_arg():
         return "it takes a generator"
     if "rand" in name:
         return "its name says that it is random"
-    if "backward" in name:
+    # Of the operator and its arguments, whose names are all in the text.
+    if "dropout" not in entry.func.text or "backward" in name:
         return ""
     if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
         return "it drops out at random"
@@ -166,12 +187,13 @@ def _sounds_random(function: NativeFunction) -> str:
 
 
 def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
-    name = entry.function.func.name.name.base
-    if (name.startswith("new_") or name.endswith("_like")) and DISPATCH not in entry.values:
+    name = entry.function.root_name
+    if name.startswith("new_") or name.endswith("_like"):
+        if DISPATCH in entry.values or entry.function.structured_delegate is not None:
+            return
         message = f"'{name}' makes a tensor, so it needs a dispatch table: transforms must see it as one operator"
         label = f"add 'dispatch: {{CompositeExplicitAutograd: {cpp.name(entry.function.func)}}}'"
-        if entry.function.structured_delegate is None:
-            yield Diagnostic("factory-without-dispatch", message, entry.name_span, label)
+        yield Diagnostic("factory-without-dispatch", message, entry.name_span, label)
 
 
 def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
@@ -192,10 +214,11 @@ def _check_inplace_view(entry: Entry) -> Iterator[Diagnostic]:
 
 def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
     func = entry.function.func
-    known = {name for a in func.arguments.flat_all if a.annotation is not None for name in a.annotation.alias_set}
     for returned in func.returns:
-        for name in returned.annotation.alias_set if returned.annotation is not None else ():
-            if name not in known and name != "*":
+        if returned.annotation is None:
+            continue
+        for name in returned.annotation.alias_set:
+            if name != "*" and not _is_annotated(func, name):
                 message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
                 yield Diagnostic(
                     "unknown-alias",
@@ -205,11 +228,18 @@ def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
                 )
 
 
+def _is_annotated(func: FunctionSchema, name: str) -> bool:
+    """Whether an argument is annotated with this name."""
+    return any(a.annotation is not None and name in a.annotation.alias_set for a in func.arguments.flat_all)
+
+
 def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
     """Names that become names in C++ can't be words of C++."""
     func = entry.function.func
-    named = [("operator", str(func.name.name)), *(("argument", a.name) for a in func.arguments.flat_all)]
-    for what, name in named:
+    operator, arguments = func.name.name.text, [a.name for a in func.arguments.flat_all]
+    if operator not in KEYWORDS and KEYWORDS.isdisjoint(arguments):
+        return
+    for what, name in [("operator", operator), *(("argument", name) for name in arguments)]:
         if name in KEYWORDS:
             span = entry.name_span if what == "operator" else entry.argument_span(name)
             message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
@@ -226,39 +256,37 @@ def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("tensor-options", message, entry.argument_span(argument.name), label)
 
 
-ENTRY_RULES: Final[tuple[Rule, ...]] = (
-    _check_method,
-    _check_structured,
-    _check_manual_registration,
-    _check_foreach,
-    _check_random,
-    _check_factory,
-    _check_composites,
-    _check_inplace_view,
-    _check_return_aliases,
-    _check_keywords,
-    _check_tensor_options,
-    check_ufunc,
+ENTRY_RULES: Final[tuple[tuple[tuple[Field[Any], ...], Rule], ...]] = (
+    ((VARIANTS,), _check_method),
+    ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
+    ((MANUAL_KERNEL_REGISTRATION,), _check_manual_registration),
+    ((), _check_foreach),
+    ((), _check_random),
+    ((), _check_factory),
+    ((DISPATCH,), _check_composites),
+    ((TAGS,), _check_inplace_view),
+    ((), _check_return_aliases),
+    ((), _check_keywords),
+    ((), _check_tensor_options),
+    ((UFUNC_INNER_LOOP,), check_ufunc),
 )
-"""What each entry must keep by itself."""
+"""What each entry must keep by itself, behind the fields without which it does; none if any entry may break it."""
 
 
 # --------------------------------------------------------------------------- several entries
 
 
-def _check_delegate(
-    entry: Entry, by_name: Mapping[OperatorName, Entry], unread: Collection[str]
-) -> Iterator[Diagnostic]:
+def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collection[str]) -> Iterator[Diagnostic]:
     written = entry.values[STRUCTURED_DELEGATE]
     if written is None:
         return
     name, word = written
-    target = by_name.get(name)
+    target = by_name.get(name.text)
     if target is None and name.name.base in unread:
         return
     if target is None:
-        near = closest(str(name), map(str, by_name))
-        notes = (Note(f"'{near}' is here", by_name[OperatorName.parse(near)].name_span),) if near else ()
+        near = closest(name.text, by_name)
+        notes = (Note(f"'{near}' is here", by_name[near].name_span),) if near else ()
         label = f"did you mean '{near}'?" if near else "name an out form that is marked 'structured: True'"
         yield Diagnostic("unknown-delegate", f"'{name}' is not defined", word.span, label, notes)
     elif not target.function.structured:
@@ -279,27 +307,30 @@ def _check_delegate(
 def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     """Every type must have a C++ spelling; each is tried once."""
     problems: dict[tuple[Type, bool], str] = {}
-    sound: set[int] = set()  # by identity, as equal arguments are one value
+    sound: set[int] = set()  # by identity, as equal arguments are one value, and so are lists of them
     for entry in entries:
-        func = entry.function.func
-        for argument in func.arguments.flat_all:
-            if id(argument) in sound:
-                continue
-            key = (argument.type, argument.is_write)
-            if key not in problems:
-                problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
-            if problems[key]:
-                span = entry.argument_span(argument.name)
-                yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
+        arguments, returns = entry.function.func.arguments, entry.function.func.returns
+        if id(arguments) not in sound:
+            found = list(_check_argument_types(entry, problems))
+            yield from found
+            if not found:
+                sound.add(id(arguments))
+        if id(returns) not in sound:
+            reason = _type_problem(lambda r=returns: cpp.returns_type(r))  # type: ignore[misc]
+            if reason:
+                yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
             else:
-                sound.add(id(argument))
-        if sound.issuperset(map(id, func.returns)):
-            continue
-        reason = _type_problem(lambda f=func: cpp.returns_type(f.returns))  # type: ignore[misc]
-        if reason:
-            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
-        else:
-            sound.update(map(id, func.returns))
+                sound.add(id(returns))
+
+
+def _check_argument_types(entry: Entry, problems: dict[tuple[Type, bool], str]) -> Iterator[Diagnostic]:
+    for argument in entry.function.func.arguments.flat_all:
+        key = (argument.type, argument.is_write)
+        if key not in problems:
+            problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
+        if problems[key]:
+            span = entry.argument_span(argument.name)
+            yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
 
 
 def _type_problem(derive: Callable[[], object]) -> str:
@@ -323,7 +354,7 @@ def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 
 def _check_signatures(
-    entries: Collection[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[OperatorName, Entry]
+    entries: Collection[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[str, Entry]
 ) -> Iterator[Diagnostic]:
     """No two overloads of the same form may share a signature: callers couldn't choose."""
     if sum([len(forms) for forms in groups.values()]) == len(entries):
@@ -333,46 +364,43 @@ def _check_signatures(
         twin = groups[entry.function.namespace, func.signature_text()][func.kind()]
         if twin.func.name == func.name:
             continue
-        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name].name_span)
+        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name.text].name_span)
         message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
         yield Diagnostic("same-signature", message, entry.name_span, "no call could tell them apart", (note,))
 
 
-def _check_structured_group(forms: Forms, by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+def _check_structured_group(out: NativeFunction, forms: Forms, by_name: Mapping[str, Entry]) -> Iterator[Diagnostic]:
     """A structured out form has a functional form, and all forms of its group delegate to it."""
-    out = forms.get(SchemaKind.out)
-    if out is None or not out.structured:
-        return
     if SchemaKind.functional not in forms:
         message = f"'{out.func.name}' is structured, but no functional form delegates to it"
         schema = out.func.signature()
         label = f"add an entry for '{schema.name}' with 'structured_delegate: {out.func.name}'"
-        yield Diagnostic("structured-alone", message, by_name[out.func.name].name_span, label)
+        yield Diagnostic("structured-alone", message, by_name[out.func.name.text].name_span, label)
     for function in forms.values():
         if function is not out and function.structured_delegate is None:
-            entry = by_name[function.func.name]
+            entry = by_name[function.func.name.text]
             message = f"'{function.func.name}' is a form of '{out.func.name}', which is structured"
             label = f"add 'structured_delegate: {out.func.name}'"
             yield Diagnostic("missing-delegate", message, entry.name_span, label)
 
 
-def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[OperatorName, Entry]) -> Iterator[Diagnostic]:
+def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[str, Entry]) -> Iterator[Diagnostic]:
     """What is derived must be asked for by an entry, so that a reader finds it."""
-    names = {made.function.func.name for made in derived}
-    asked = {name for entry in by_name.values() for name in entry.function.autogen}
+    names = {made.function.func.name.text for made in derived}
+    asked = {name.text for entry in by_name.values() for name in entry.function.autogen}
     for made in derived:
-        name = made.function.func.name
-        entry = by_name[made.base.func.name]
+        name, of_base = made.function.func.name.text, [name.text for name in made.base.autogen]
+        entry = by_name[made.base.func.name.text]
         if name in by_name:
             yield _taken(name, entry, by_name[name])
-        if name in asked or not names.issuperset(made.base.autogen):
+        if name in asked or not names.issuperset(of_base):
             continue  # what is asked for in vain is a misspelling of this one, and reported
-        wanted = ", ".join([*map(str, made.base.autogen), str(name)])
+        wanted = ", ".join([*of_base, name])
         message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"
         yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {wanted}'")
 
 
-def _taken(name: OperatorName, base: Entry, written: Entry) -> Diagnostic:
+def _taken(name: str, base: Entry, written: Entry) -> Diagnostic:
     """Another operator has the name that a derived one gets."""
     message = f"'{name}' is derived from '{base.function.func.name}', but another operator has its name"
     notes = (Note("its arguments are others", written.name_span),)
