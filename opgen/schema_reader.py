@@ -21,11 +21,11 @@ from opgen.schema import (
     BaseOperatorName,
     FunctionSchema,
     OperatorName,
-    Return,
     SchemaError,
     keeps_rules,
     parse_annotated_type,
     parse_default,
+    parse_returns,
 )
 
 T = TypeVar("T")
@@ -57,8 +57,7 @@ class SchemaReader:
         self._argument = _Known(self._read_argument)
         self._types = _Known(parse_annotated_type)
         self._defaults = _Known(parse_default)
-        self._returns = _Known(self._read_returns)
-        self._return = _Known(Return.parse)
+        self._returns = _Known(parse_returns)
 
     def read(self, text: str) -> FunctionSchema:
         """The schema that `text` spells.  Raises SchemaError, as `FunctionSchema.parse` does."""
@@ -82,15 +81,19 @@ class SchemaReader:
 
     def _read_arguments(self, text: str) -> Arguments:
         before, star, after = text.partition("*, ")
-        if star and before and not before.endswith(", "):
-            raise _OtherwiseError
-        positional = _read_parts(before.removesuffix(", ") if star else text, self._argument)
-        keyword_only = _read_parts(after, self._argument)
-        names = {argument.name for argument in positional + keyword_only}
-        writes = [argument.is_write for argument in keyword_only]
-        if len(names) != len(positional) + len(keyword_only) or writes != sorted(writes):
-            raise _OtherwiseError
-        return Arguments.arrange(positional, keyword_only)
+        listed = before.removesuffix(", ") if star else text
+        if star and (not after or (before and listed in ("", before))):
+            raise _OtherwiseError  # a comma beside the star is missing, or has nothing behind or before it
+        positional, keyword_only = self._read_list(listed), self._read_list(after)
+        arguments = Arguments.arrange(positional, keyword_only)
+        names = {argument.name for argument in arguments.flat_all}
+        if len(names) != len(arguments.flat_all) or arguments.flat_kwarg_only + arguments.out != keyword_only:
+            raise _OtherwiseError  # there are two of a name, or an out argument stands before one that isn't
+        return arguments
+
+    def _read_list(self, text: str) -> tuple[Argument, ...]:
+        """What stands between the commas of `text`."""
+        return tuple([self._argument[part] for part in text.split(", ")]) if text else ()
 
     def _read_argument(self, text: str) -> Argument:
         declared, equals, default = text.partition("=")
@@ -99,12 +102,3 @@ class SchemaReader:
             return Argument.parse(text)
         type, annotation = self._types[type_text]
         return Argument(name, type, self._defaults[default] if equals else None, annotation)
-
-    def _read_returns(self, text: str) -> tuple[Return, ...]:
-        is_list = text.startswith("(") and text.endswith(")")
-        return _read_parts(text[1:-1], self._return) if is_list else (self._return[text],)
-
-
-def _read_parts(text: str, known: _Known[T]) -> tuple[T, ...]:
-    """What stands between the commas of `text`."""
-    return tuple([known[part] for part in text.split(", ")]) if text else ()

@@ -16,6 +16,7 @@ PIECES = st.sampled_from(
     (
         *("a", "a.b", "a_", "__and__", "ns::", "(", ")", ", ", ",", "*", "*, ", "...", " -> ", "?", "()"),
         *("Tensor self", "Tensor(a!) self", "int[] n=[1, 2]", 'str s=", *, "', "Tensor(a!) out"),
+        *("Tensor  self", "Tensor(a -> *) x", "int[]m", "int p = 1", "int q=", "=", " ", "é", "'x'", "1", "_"),
         *("Tensor", "Tensor(a!)", "(Tensor, Tensor x)", "int"),
     )
 )
@@ -27,6 +28,8 @@ TEXTS = (
     "a(Tensor self, Tensor self) -> Tensor",
     "a(Tensor self, *, Tensor(a!) out, int n) -> Tensor(a!)",
     "a(*, int n) -> int",
+    "a(, *, int n) -> int",
+    "a(Tensor self, *, ) -> Tensor",
     "a(Tensor self, *) -> Tensor",
     "a(Tensor self, *, int n, *, int m) -> Tensor",
     "ns::a(Tensor self) -> Tensor",
@@ -34,6 +37,7 @@ TEXTS = (
     "a(Tensor self) -> (Tensor)",
     "a(Tensor self) -> ((Tensor, int) x)",
     "a(Tensor self)  ->  Tensor",
+    "a(Tensor self) ->  (Tensor, Tensor)",
 )  # fmt: skip
 
 
@@ -73,3 +77,6 @@ def test_equal_arguments_are_one() -> None:
     first, second = reader.read("a(Tensor self, int n=1) -> Tensor"), reader.read("b(int n=1) -> Tensor")
     assert first.arguments.flat_all[1] is second.arguments.flat_all[0]
     assert first.returns[0] is second.returns[0]
+    third = reader.read("c.out(Tensor self, int n=1) -> Tensor")
+    assert third.arguments is first.arguments
+    assert third.returns is first.returns
