@@ -702,7 +702,7 @@ class Arguments:
     base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
     """What all arguments but the out arguments are, or are lists or optionals of."""
     signature_text: str = field(init=False, repr=False, compare=False)
-    """`str(self.signature())`"""
+    """`str(self.signature())`."""
 
     def __post_init__(self) -> None:
         # The same arguments, seen in other ways: asked for so often that it is worked out once.
@@ -718,21 +718,11 @@ class Arguments:
         keep(self, "flat_all", non_out + self.out)
         keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]))
         keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
-        keep(self, "signature_text", self._spell_signature())
+        spelled = [a.plain_text for a in self._signature_kwarg_only()]
+        keep(self, "signature_text", _listed([a.plain_text for a in positional], self.is_vararg, spelled))
 
-    def signature_text_without_defaults(self) -> str:
-        """`str(self.signature(strip_default=True))`"""
-        return self._spell_signature(strip_default=True)
-
-    def _spell_signature(self, *, strip_default: bool = False) -> str:
-        def spell(arguments: tuple[Argument, ...]) -> list[str]:
-            return [f"{a.type.text} {a.name}" if strip_default else a.plain_text for a in arguments]
-
-        parts = spell(self.flat_positional)
-        if self.is_vararg:
-            parts.append("...")
-        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
-        return ", ".join([*parts, "*", *spell(keyword_only)] if keyword_only else parts)
+    def _signature_kwarg_only(self) -> tuple[Argument, ...]:
+        return self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
 
     @staticmethod
     def parse(text: str) -> Arguments:
@@ -773,6 +763,8 @@ class Arguments:
     ) -> Arguments:
         """Sorts arguments, given in the schema's order, into their places."""
         before, self_arg, after = _split_at_self(positional)
+        if not kwarg_only:
+            return Arguments(before, self_arg, after, (), None, (), (), is_vararg)
         plain = tuple([a for a in kwarg_only if not a.is_write])
         out = tuple([a for a in kwarg_only if a.is_write])
         at = _find_tensor_options(plain)
@@ -826,6 +818,12 @@ class Arguments:
         """Whether any argument but the out arguments is a generator."""
         return BaseTy.Generator in self.base_types
 
+    def signature_text_without_defaults(self) -> str:
+        """`str(self.signature(strip_default=True))`."""
+        positional, keyword_only = self.flat_positional, self._signature_kwarg_only()
+        spelled = [f"{a.type.text} {a.name}" for a in keyword_only]
+        return _listed([f"{a.type.text} {a.name}" for a in positional], self.is_vararg, spelled)
+
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """What the forms of one operator share: no annotations, out arguments or tensor options.
 
@@ -875,11 +873,15 @@ class Arguments:
         return replace(self, out=tuple(outs) + self.out)
 
     def __str__(self) -> str:
-        parts = [a.text for a in self.flat_positional]
-        if self.is_vararg:
-            parts.append("...")
         keyword_only = [a.text for a in self.flat_kwarg_only + self.out]
-        return ", ".join([*parts, "*", *keyword_only] if keyword_only else parts)
+        return _listed([a.text for a in self.flat_positional], self.is_vararg, keyword_only)
+
+
+def _listed(positional: list[str], is_vararg: bool, keyword_only: list[str]) -> str:
+    """Arguments, each spelled already, as a schema lists them."""
+    if is_vararg:
+        positional = [*positional, "..."]
+    return ", ".join([*positional, "*", *keyword_only] if keyword_only else positional)
 
 
 def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:

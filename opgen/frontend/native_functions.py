@@ -8,6 +8,7 @@ them, and a program is only made if there are none.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -108,7 +109,7 @@ def load_program(
     """The program of a run; None, with the reasons logged, if anything in its inputs is wrong."""
     definitions = load_definitions(functions, tags, log, ignored_keys)
     known = None
-    if definitions is not None:
+    if definitions is not None and (selected_names is not None or selection_path is not None):
         names = [f"{f.namespace}::{f.func.name.text}" for f in definitions.functions]
         known = KnownOperators.of(names, must_exist=not allow_unknown_operators)
     selector = select(selected_names, selection_path, log, known)
@@ -193,13 +194,13 @@ def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:
     """The kernels by dispatch key, keys in the order in which they first come up."""
-    kernels: dict[DispatchKey, dict[OperatorName, BackendMetadata]] = {}
+    kernels: defaultdict[DispatchKey, dict[OperatorName, BackendMetadata]] = defaultdict(dict)
     for entry in entries:
+        name = entry.function.func.name
         for key, kernel in entry.kernels.items():
-            kernels.setdefault(key, {})[entry.function.func.name] = kernel
-    composite = DispatchKey.CompositeExplicitAutograd
+            kernels[key][name] = kernel
     for made in derived:
-        kernels.setdefault(composite, {})[made.function.func.name] = made.kernel
+        kernels[DispatchKey.CompositeExplicitAutograd][made.function.func.name] = made.kernel
     return FrozenMap((key, backend_index(key, index)) for key, index in kernels.items())
 
 

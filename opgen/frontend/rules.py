@@ -311,10 +311,7 @@ def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     for entry in entries:
         arguments, returns = entry.function.func.arguments, entry.function.func.returns
         if id(arguments) not in sound:
-            found = list(_check_argument_types(entry, problems))
-            yield from found
-            if not found:
-                sound.add(id(arguments))
+            yield from _check_argument_types(entry, problems, sound)
         if id(returns) not in sound:
             reason = _type_problem(lambda r=returns: cpp.returns_type(r))  # type: ignore[misc]
             if reason:
@@ -323,14 +320,23 @@ def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
                 sound.add(id(returns))
 
 
-def _check_argument_types(entry: Entry, problems: dict[tuple[Type, bool], str]) -> Iterator[Diagnostic]:
-    for argument in entry.function.func.arguments.flat_all:
+def _check_argument_types(
+    entry: Entry, problems: dict[tuple[Type, bool], str], sound: set[int]
+) -> Iterator[Diagnostic]:
+    arguments = entry.function.func.arguments
+    for argument in arguments.flat_all:
+        if id(argument) in sound:
+            continue
         key = (argument.type, argument.is_write)
         if key not in problems:
             problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
         if problems[key]:
             span = entry.argument_span(argument.name)
             yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
+        else:
+            sound.add(id(argument))
+    if sound.issuperset(map(id, arguments.flat_all)):
+        sound.add(id(arguments))
 
 
 def _type_problem(derive: Callable[[], object]) -> str:
