@@ -570,9 +570,13 @@ class Return:
     annotation: Annotation | None
     is_write: bool = field(init=False, repr=False, compare=False)
     """Whether this is an argument that the operator wrote to."""
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_write", self.annotation is not None and self.annotation.is_write)
+        annotation, keep = self.annotation, object.__setattr__
+        keep(self, "is_write", annotation is not None and annotation.is_write)
+        keep(self, "text", f"{self.type.spell(annotation)}{f' {self.name}' if self.name else ''}")
 
     @staticmethod
     def parse(text: str) -> Return:
@@ -592,8 +596,7 @@ class Return:
         return self.annotation
 
     def __str__(self) -> str:
-        name = f" {self.name}" if self.name else ""
-        return f"{self.type.spell(self.annotation)}{name}"
+        return self.text
 
 
 def parse_returns(return_decl: str) -> tuple[Return, ...]:
@@ -1207,10 +1210,10 @@ class FunctionSchema:
         return replace(self, name=name)
 
     def __str__(self) -> str:
-        returns = ", ".join([*map(str, self.returns), *(["..."] if self.is_varret else [])])
-        alone = len(self.returns) + self.is_varret == 1 and not returns.startswith("(")
-        if not alone:
-            returns = f"({returns})"
+        parts = [returned.text for returned in self.returns]
+        if self.is_varret:
+            parts.append("...")
+        returns = parts[0] if len(parts) == 1 and not parts[0].startswith("(") else f"({', '.join(parts)})"
         return f"{self.name.text}({self.arguments}) -> {returns}"
 
 

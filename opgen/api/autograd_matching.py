@@ -85,7 +85,7 @@ class _Matcher:
         is_generated = "generated" in function.tags
         if is_generated and func.kind() is SchemaKind.out:
             return None, False
-        own = self.own.get(str(func.name))
+        own = self.own.get(func.name.text)
         if own is not None:
             return own, True
         if base.startswith(FOREACH):
@@ -107,8 +107,8 @@ class _Matcher:
         return {DEFAULT_KEY: info}
 
     def _reference(self, function: NativeFunction) -> DifferentiabilityInfo | None:
-        name = str(function.func.name.name).removeprefix(FOREACH)
-        if str(function.func.name) not in _WITH_INPLACE_REFERENCE:
+        name = function.func.name.name.text.removeprefix(FOREACH)
+        if function.func.name.text not in _WITH_INPLACE_REFERENCE:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
         return next((info for info in candidates if is_reference(function, info.func.func)), None)

@@ -95,7 +95,7 @@ NO_DEFAULTS_LEFT_OUT: Final[frozenset[str]] = frozenset()
 
 def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False, symint_overload: bool = False) -> str:
     """The public C++ name of `func`: `add`, `add_`, `add_out`, `add_outf`, `empty_symint`."""
-    stem = str(func.name.name)
+    stem = func.name.name.text
     if symint_overload:
         stem += "_symint"
     if func.arguments.out:
@@ -105,7 +105,7 @@ def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False,
 
 def plain_name(func: FunctionSchema) -> str:
     """The operator's name without its overload: `add`, `add_`, `__and__`."""
-    return str(func.name.name)
+    return func.name.name.text
 
 
 def return_names(function: NativeFunction, *, fallback_name: str = "result") -> tuple[str, ...]:

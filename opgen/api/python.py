@@ -257,7 +257,7 @@ def signature_from_schema(
     """The signature of a function with this schema and category; arguments that are new become known."""
     arguments, known = func.arguments, {} if known is None else known
     function = PythonSignature(
-        name=str(func.name.name),
+        name=func.name.name.text,
         input_args=_python_arguments(arguments.flat_positional, symint, known),
         input_kwargs=_python_arguments(
             arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only, symint, known

@@ -179,7 +179,7 @@ def group_by_name(pairs: Iterable[Pair], selection: Selection) -> dict[str, list
     found: dict[str, list[Pair]] = {}
     for pair in pairs:
         if selection(pair.function):
-            found.setdefault(str(pair.function.func.name.name), []).append(pair)
+            found.setdefault(pair.function.func.name.name.text, []).append(pair)
     return found
 
 

@@ -87,7 +87,7 @@ class _Noted:
 def _item_env(noted: _Noted, signatures: Signatures) -> Mapping[str, tuple[str]]:
     function = signatures.function
     name = kernel_name(function)
-    registration = f'm.impl("{function.func.name}",\n       TORCH_FN(ADInplaceOrView::{name})\n);'
+    registration = f'm.impl("{function.func.name.text}",\n       TORCH_FN(ADInplaceOrView::{name})\n);'
     return {
         "ops_headers": (ops_include(function.root_name, "_ops"),),
         "inplace_or_view_method_definitions": (_render(noted, signatures, name),),

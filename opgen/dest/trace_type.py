@@ -69,7 +69,7 @@ def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[Output
 
 def _has_tracer(function: NativeFunction) -> bool:
     """Whether it gets a tracing kernel; those of all operators here are registered in torch's own namespace."""
-    return function.namespace == "aten" and str(function.func.name) not in MANUAL_TRACER
+    return function.namespace == "aten" and function.func.name.text not in MANUAL_TRACER
 
 
 def should_trace(function: NativeFunction) -> bool:
@@ -86,7 +86,7 @@ def should_trace(function: NativeFunction) -> bool:
 
 def _item_env(signatures: Signatures) -> Mapping[str, Sequence[str]]:
     func, kernel = signatures.func, kernel_name(signatures.function)
-    registration = f'm.impl("{func.name}",\n       TORCH_FN(TraceType::{kernel})\n);\n'
+    registration = f'm.impl("{func.name.text}",\n       TORCH_FN(TraceType::{kernel})\n);\n'
     return {
         "ops_headers": (ops_include(func.name.name.base, "_ops"),),
         "trace_method_definitions": (_render(signatures, kernel),),
@@ -159,7 +159,7 @@ def _recorded_inputs(function: NativeFunction) -> str:
 
 
 def _op_name(func: FunctionSchema) -> str:
-    name, text = func.name.name, str(func.name.name)
+    name, text = func.name.name, func.name.name.text
     if name.dunder_method:
         return f'    op_name = c10::Symbol::fromQualString("aten::{text}");\n'
     functional = _FUNCTIONAL_NAMES.get(name.base, name.base if name.inplace else text)

@@ -133,7 +133,7 @@ class Names:
         """The names of an operator."""
         root, cpp_name = function.root_name, cpp.name(function.func)
         return Names(
-            operator=str(function.func.name),
+            operator=function.func.name.text,
             root=root,
             base=f"{root}_" if function.func.kind() is SchemaKind.inplace else root,
             cpp=cpp_name,

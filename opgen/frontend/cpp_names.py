@@ -44,6 +44,8 @@ def qualified_name(node: Node) -> Scalar:
 
 def _qualified(name: Scalar, namespaces: int) -> Scalar:
     """`name` itself, if each of its parts is an identifier and there are not too many of them."""
+    if name.text.isidentifier() and name.text.isascii() and name.text not in KEYWORDS:
+        return name  # as nearly all names
     at = 0
     parts = name.text.split("::")
     for part in parts[: namespaces + 1]:

@@ -43,7 +43,7 @@ def load_derivatives(
             "wrong-kind", "a file of derivatives must be a list", root.span, "start each entry with '- name: ...'"
         )
         return MappingProxyType({})
-    by_name = {str(function.func.name): function for function in functions}
+    by_name = {function.func.name.text: function for function in functions}
     known: KnownBindings = {}
     entries = [read_derivative_entry(node, by_name, known, log) for node in root.items]
     infos = dict(_name_nodes(_without_repeats(entries, log)))

@@ -96,7 +96,7 @@ class _Faces:
         groups: dict[tuple[str | None, str], list[Pair]] = {}
         for pair in load_signatures(functions, forms, method=method, signatures=self.signatures):
             function = pair.function
-            groups.setdefault((function.python_module, str(function.func.name.name)), []).append(pair)
+            groups.setdefault((function.python_module, function.func.name.name.text), []).append(pair)
         return tuple(_functions(groups, self.log))
 
 
@@ -168,7 +168,7 @@ _RESERVED_NAMES: Final = frozenset({"return_types"})
 
 
 def _check_name(function: NativeFunction, log: Diagnostics) -> None:
-    name = str(function.func.name.name)
+    name = function.func.name.name.text
     if keyword.iskeyword(function.namespace):
         message = f"a Python package can't be called '{function.namespace}': it is a keyword of Python"
         log.error("python-name", message, function.loc, "choose another namespace, or write --no-python")
