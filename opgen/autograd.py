@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from opgen.autograd_program import AutogradProgram
-from opgen.autograd_run import Command, Plan, emit_derived, run_pieces
+from opgen.autograd_run import Command, Plan, derived, run_pieces
 from opgen.bindings import DEPRECATED, DERIVATIVES, binding_piece
-from opgen.dest.autograd_table import autograd_emitters, operator_emitters
-from opgen.dest.python_table import NODE_EMITTERS
+from opgen.dest.autograd_table import AutogradEmitter, EmitAutograd, autograd_emitters, operator_emitters
+from opgen.dest.python_table import NODE_EMITTERS, NodeEmitter
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
@@ -27,7 +27,7 @@ from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
 from opgen.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
-from opgen.shares import Piece
+from opgen.shares import LatePiece, Later, Piece
 from opgen.shell import autograd_parser, collect_files
 
 __all__ = ["gen_autograd", "generate", "load_autograd", "main"]
@@ -133,21 +133,27 @@ def _plan(given: argparse.Namespace, log: Diagnostics) -> Plan | None:
     if program is None:
         return None
     templates = TemplateSet(autograd_templates(given.autograd))
-    pieces = [_kernel_piece(program, given, templates), *_operator_pieces(program, given, templates)]
+    pieces = _operator_pieces(program, given, templates)
     read = [given.native_functions, given.tags, given.op_selection_yaml_path, given.autograd / DERIVATIVES]
     if given.bindings:
         pieces.insert(0, binding_piece(program, given.autograd / DEPRECATED, templates))
         read.append(given.autograd / DEPRECATED)
-    return Plan(tuple(pieces), templates, tuple(read), len(program.functions))
+    later = _kernels(program, given, templates)
+    return Plan(tuple(pieces), templates, tuple(read), len(program.functions), later)
 
 
-def _kernel_piece(program: Program, given: argparse.Namespace, templates: TemplateSet) -> Piece:
-    """All that needs derivatives: they are matched with operators once, by the process that takes this."""
-    emits = [emitter.emit for emitter in autograd_emitters(disable_autograd=given.disable_autograd)]
+def _kernels(program: Program, given: argparse.Namespace, templates: TemplateSet) -> Later:
+    """All that needs derivatives, which are matched with operators once."""
+    emitters: list[AutogradEmitter | NodeEmitter] = [*autograd_emitters(disable_autograd=given.disable_autograd)]
     if given.bindings:
-        emits += [emitter.emit for emitter in NODE_EMITTERS]
+        emitters += NODE_EMITTERS
     derive = partial(derive_autograd, program, given.autograd / DERIVATIVES, selector=program.selector)
-    return Piece("kernels", 500, partial(emit_derived, derive, emits, templates))
+    pieces = [LatePiece(each.name, each.cost, partial(_emit, each.emit, templates)) for each in emitters]
+    return Later("derivatives", partial(derived, derive), tuple(pieces))
+
+
+def _emit(emit: EmitAutograd, templates: TemplateSet, program: AutogradProgram) -> Iterable[OutputFile]:
+    return emit(program, templates)
 
 
 def _operator_pieces(program: Program, given: argparse.Namespace, templates: TemplateSet) -> list[Piece]:

@@ -26,7 +26,7 @@ from opgen.output.template import TemplateSet
 from opgen.output.writer import Target
 from opgen.parallel import available_jobs
 from opgen.run_record import RunRecord, canonical, code_files
-from opgen.shares import Piece, put_all
+from opgen.shares import Later, Piece, put_all
 from opgen.shell import run_command
 from opgen.values import dataclass
 
@@ -48,6 +48,8 @@ class Plan:
     """The files that are read, apart from templates."""
     operators: int
     """How many operators there are: few are not worth another process."""
+    later: Later | None = None
+    """What needs something that pieces needn't wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +62,22 @@ class Command:
     """Reads the inputs; None, with the reasons logged, if they are wrong."""
 
 
+def derived(derive: Callable[[Diagnostics], P | None]) -> P:
+    """What is derived; all that is wrong with it is one `UserError`."""
+    log = Diagnostics()
+    program = derive(log)
+    if program is None or log.has_errors:
+        raise UserError(*log.found)
+    return program
+
+
 def emit_derived(
     derive: Callable[[Diagnostics], P | None],
     emits: Iterable[Callable[[P, TemplateSet], Iterable[OutputFile]]],
     templates: TemplateSet,
 ) -> Iterator[OutputFile]:
     """The files of several emitters, all of which need what is derived here; all mistakes are one `UserError`."""
-    log = Diagnostics()
-    program = derive(log)
-    if program is None or log.has_errors:
-        raise UserError(*log.found)
+    log, program = Diagnostics(), derived(derive)
     for emit in emits:
         try:
             yield from emit(program, templates)
@@ -96,7 +104,7 @@ def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, 
         record.load(given.out)
         target.known = record.known
         jobs = given.jobs or (available_jobs() if plan.operators >= WORTH_FORKING else 1)
-        shares = put_all(target, plan.pieces, plan.templates, jobs=jobs, quiet=given.quiet)
+        shares = put_all(target, plan.pieces, plan.templates, jobs=jobs, quiet=given.quiet, later=plan.later)
         log.extend(problem for share in shares for problem in share.problems)
         if log.has_errors:
             return None

@@ -5,6 +5,13 @@ next piece that nobody has taken; only results are sent back.
 
     run_all(3, work, jobs=2)    →   [work(0), work(1), work(2)]
 
+Work that must wait for something else is begun by a second crew, whose helpers wait until those of the first end:
+
+    with Crew([0, 1], work, 2) as first:
+        value = derive()
+        with Crew([0, 1, 2], partial(other_work, value), 2, after=first) as second:
+            return first.results(), second.results()
+
 A piece whose process fails for whatever reason is done again in the process that asked, so that its
 error comes to light where it can be handled.
 """
@@ -17,7 +24,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final, NoReturn, TypeVar
+from functools import partial
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -39,35 +47,67 @@ def run_all(count: int, work: Callable[[int], T], jobs: int, order: Iterable[int
 
     With one job, or where processes can't be forked, it is a plain loop.
     """
-    pieces = list(range(count)) if order is None else list(order)
-    workers = min(jobs, count) - 1
-    if workers < 1 or count > MOST_PIECES or not hasattr(os, "fork"):
-        return _in_order(count, _do(iter(pieces), work), work)
-    queue, feed = os.pipe()
-    os.write(feed, bytes(pieces))
-    os.close(feed)
-    children: list[_Child] = []
-    try:
+    with Crew(range(count) if order is None else order, work, jobs) as crew:
+        return crew.results()
+
+
+class Crew(Generic[T]):
+    """Processes that take piece after piece: this one, once it is asked for results, and its helpers at once."""
+
+    def __init__(
+        self, pieces: Iterable[int], work: Callable[[int], T], jobs: int, *, after: Crew[Any] | None = None
+    ) -> None:
+        """With `after`, each helper begins when one of that crew ends, so that no more than `jobs` are at work."""
+        self._pieces, self._work = tuple(pieces), work
+        can_fork = hasattr(os, "fork") and len(self._pieces) <= MOST_PIECES
+        self._helpers = jobs - 1 if can_fork else 0
+        self._after = after
+        self._children: list[_Child] = []
+        self._pipes: list[int] = []
+
+    def __enter__(self) -> Crew[T]:
+        if self._helpers < 1:
+            return self
+        self._queue, feed = os.pipe()
+        self._ended, end = os.pipe()
+        self._pipes += [self._queue, self._ended]
+        os.write(feed, bytes(self._pieces))
+        os.close(feed)
         sys.stdout.flush()
         sys.stderr.flush()
-        for _ in range(workers):
-            children.append(_fork(queue, work))  # noqa: PERF401 - each must be known if the next fork fails
-        done = _do(_taken(queue), work)
-        for child in children:
-            done.update(child.results())
-    finally:
-        os.close(queue)
-        for child in children:
+        try:
+            for at in range(self._helpers):
+                gate = self._after._ended if self._after is not None and at < len(self._after._children) else None
+                self._children.append(_fork(partial(self._take_turns, gate), end))
+        except BaseException:
+            self.__exit__()
+            raise
+        finally:
+            os.close(end)  # so that who waits is told even of helpers that are killed
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pipe in self._pipes:
+            os.close(pipe)
+        for child in self._children:
             child.end()
-    return _in_order(count, done, work)
 
+    def _take_turns(self, gate: int | None) -> dict[int, T]:
+        """What a helper does: pieces, once the gate lets it through."""
+        if gate is not None:
+            os.read(gate, 1)
+        done: dict[int, T] = {}
+        with suppress(Exception):  # the parent does this piece again, and so meets the error
+            for piece in _taken(self._queue):
+                done[piece] = self._work(piece)
+        return done
 
-def _in_order(count: int, done: dict[int, T], work: Callable[[int], T]) -> list[T]:
-    return [done[piece] if piece in done else work(piece) for piece in range(count)]
-
-
-def _do(pieces: Iterable[int], work: Callable[[int], T]) -> dict[int, T]:
-    return {piece: work(piece) for piece in pieces}
+    def results(self) -> list[T]:
+        """Does what is left to do; the results of all pieces in the order of their numbers."""
+        done = {piece: self._work(piece) for piece in (_taken(self._queue) if self._children else self._pieces)}
+        for child in self._children:
+            done.update(child.results())
+        return [done[piece] if piece in done else self._work(piece) for piece in sorted(self._pieces)]
 
 
 def _taken(queue: int) -> Iterable[int]:
@@ -102,23 +142,21 @@ class _Child:
             os.waitpid(self._pid, 0)
 
 
-def _fork(queue: int, work: Callable[[int], object]) -> _Child:
+def _fork(work: Callable[[], object], end: int) -> _Child:
     receive, send = os.pipe()
     pid = os.fork()
     if pid:
         os.close(send)
         return _Child(pid, receive)
     os.close(receive)
-    _work_as_child(queue, send, work)
+    _work_as_child(send, work, end)
 
 
-def _work_as_child(queue: int, send: int, work: Callable[[int], object]) -> NoReturn:
-    """Does pieces and sends the results; leaves without any of the parent's clean-up, whatever happens."""
+def _work_as_child(send: int, work: Callable[[], object], end: int) -> NoReturn:
+    """Works, says so through `end`, and sends the results; leaves without the parent's clean-up, whatever happens."""
     try:
-        done: dict[int, object] = {}
-        with suppress(Exception):  # the parent does this piece again, and so meets the error
-            for piece in _taken(queue):
-                done[piece] = work(piece)
+        done = work()
+        os.write(end, b".")
         with open(send, "wb") as file:
             pickle.dump(done, file, pickle.HIGHEST_PROTOCOL)
         os._exit(0)

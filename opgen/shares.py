@@ -3,7 +3,8 @@
     put_all(target, pieces, templates, jobs=2, quiet=False)   →   what each piece put, or what is wrong with it
 
 A process takes one piece after the other, those that take longest first.  It writes what it makes, so that text
-never goes from one process to another.
+never goes from one process to another.  While this process derives what some pieces need, others are at work on
+those that don't.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from opgen.diagnostics import Diagnostic, UserError
@@ -18,7 +20,7 @@ from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
-from opgen.parallel import longest_first, run_all
+from opgen.parallel import Crew, longest_first
 
 
 class Piece(NamedTuple):
@@ -29,6 +31,24 @@ class Piece(NamedTuple):
     cost: int
     """About how long it takes, beside the others."""
     make: Callable[[], Iterable[OutputFile]]
+
+
+class LatePiece(NamedTuple):
+    """An emitter that needs what takes a while to derive."""
+
+    name: str
+    cost: int
+    make: Callable[[Any], Iterable[OutputFile]]
+    """Is given what was derived."""
+
+
+class Later(NamedTuple):
+    """Emitters that need the same."""
+
+    name: str
+    derive: Callable[[], object]
+    """Raises a `UserError` if that can't be derived."""
+    pieces: tuple[LatePiece, ...]
 
 
 class Share(NamedTuple):
@@ -50,16 +70,18 @@ def put_all(
     jobs: int,
     quiet: bool,
     keep: Callable[[int], object] = lambda number: None,
+    later: Later | None = None,
 ) -> list[Share]:
     """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing.
 
-    After each piece `keep` is asked, in the process that made it, for what the next run is to have.
+    After each piece `keep` is asked, in the process that made it, for what the next run is to have.  What comes
+    of later pieces follows that of the others.
     """
     parent = os.getpid()
-    with Progress(len(pieces) + 1, sys.stderr, enabled=not quiet) as progress:
+    total = len(pieces) + (0 if later is None else 1 + len(later.pieces))
+    with Progress(total + 1, sys.stderr, enabled=not quiet) as progress:
 
-        def put(number: int) -> Share:
-            piece = pieces[number]
+        def put(piece: Piece, number: int) -> Share:
             if os.getpid() == parent:
                 progress.advance(piece.name)
             try:
@@ -67,5 +89,20 @@ def put_all(
             except UserError as problem:
                 return Share([], problem.diagnostics, templates.files, None)
 
-        order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else None
-        return run_all(len(pieces), put, jobs, order)
+        def crew(pieces: Sequence[Piece], first: int = 0, after: Crew[Share] | None = None) -> Crew[Share]:
+            order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else range(len(pieces))
+            work = min(jobs, len(pieces) + (later is not None and after is None))
+            return Crew(order, lambda at: put(pieces[at], first + at), work, after=after)
+
+        with crew(pieces) as others:
+            if later is None:
+                return others.results()
+            progress.advance(later.name)
+            try:
+                derived = later.derive()
+            except UserError as problem:
+                return [*others.results(), Share([], problem.diagnostics, templates.files, None)]
+            late = [Piece(piece.name, piece.cost, partial(piece.make, derived)) for piece in later.pieces]
+            with crew(late, len(pieces), after=others) as waiting:
+                shares = waiting.results()
+                return [*others.results(), *shares]

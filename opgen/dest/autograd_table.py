@@ -27,6 +27,8 @@ class AutogradEmitter:
     name: str
     """What the progress bar calls it."""
     emit: EmitAutograd
+    cost: int
+    """Its time, in milliseconds, on some machine or other."""
     registers: bool = False
     """Whether it registers kernels for autograd, and so is left out of a build without it."""
 
@@ -44,12 +46,12 @@ class OperatorEmitter:
 
 
 AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
-    AutogradEmitter("nodes", emit_autograd_function_headers),
-    AutogradEmitter("nodes", emit_autograd_function_sources),
-    AutogradEmitter("kernels", emit_variable_type_header, registers=True),
-    AutogradEmitter("kernels", emit_variable_type, registers=True),
-    AutogradEmitter("views", emit_inplace_or_view, registers=True),
-    AutogradEmitter("view replay", emit_view_funcs),
+    AutogradEmitter("nodes", emit_autograd_function_headers, cost=10),
+    AutogradEmitter("nodes", emit_autograd_function_sources, cost=30),
+    AutogradEmitter("kernels", emit_variable_type_header, cost=1, registers=True),
+    AutogradEmitter("kernels", emit_variable_type, cost=300, registers=True),
+    AutogradEmitter("views", emit_inplace_or_view, cost=40, registers=True),
+    AutogradEmitter("view replay", emit_view_funcs, cost=10),
 )
 """What is made of operators and their derivatives."""
 

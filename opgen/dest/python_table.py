@@ -34,6 +34,8 @@ class NodeEmitter:
 
     name: str
     emit: EmitAutograd
+    cost: int
+    """As for those of autograd."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ BINDING_EMITTERS: Final[tuple[PythonEmitter, ...]] = (
 """What binds operators to Python."""
 
 NODE_EMITTERS: Final[tuple[NodeEmitter, ...]] = (
-    NodeEmitter("nodes", emit_python_node_headers),
-    NodeEmitter("nodes", emit_python_node_sources),
+    NodeEmitter("nodes", emit_python_node_headers, cost=1),
+    NodeEmitter("nodes", emit_python_node_sources, cost=20),
 )
 """What shows the nodes of autograd's graph to Python."""
 
