@@ -15,7 +15,7 @@ are carried over to its other forms is in `opgen.api.autograd_matching`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Final, TypeVar
 
@@ -150,9 +150,10 @@ def unique(values: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def united(groups: Sequence[tuple[_T, ...]]) -> tuple[_T, ...]:
+def united(groups: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
     """The values of all groups, none of which has repeats, in their order, repeats left out."""
-    return groups[0] if len(groups) == 1 else unique(chain.from_iterable(groups))
+    filled = [group for group in groups if group]
+    return unique(chain.from_iterable(filled)) if len(filled) > 1 else filled[0] if filled else ()
 
 
 # -------------------------------------------------------------------------------- formulas

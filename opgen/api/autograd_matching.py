@@ -25,6 +25,7 @@ from opgen.api.autograd import (
     Infos,
     NativeFunctionWithDifferentiabilityInfo,
     SavedAttribute,
+    is_foreach_func,
     replace_words,
     unique,
     united,
@@ -69,6 +70,9 @@ class _Matcher:
 
     def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
         """The operator with its derivatives, if it has any."""
+        base = function.func.name.name.base
+        if base not in self.names and not base.startswith(FOREACH):
+            return NativeFunctionWithDifferentiabilityInfo(function, None, None)  # as half of all operators
         infos, is_own = self._find(function)
         if infos is None:
             return NativeFunctionWithDifferentiabilityInfo(function, None, None)
@@ -79,16 +83,14 @@ class _Matcher:
 
     def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:
         """The derivatives for an operator, and whether they were written for it."""
-        func, base = function.func, function.func.name.name.base
-        if base not in self.names and not base.startswith(FOREACH):
-            return None, False  # as half of all operators
+        func = function.func
         is_generated = "generated" in function.tags
         if is_generated and func.kind() is SchemaKind.out:
             return None, False
         own = self.own.get(func.name.text)
         if own is not None:
             return own, True
-        if base.startswith(FOREACH):
+        if is_foreach_func(function):
             return self._find_for_lists(function), False
         found = self.functional.find(func)
         if found is None and is_generated:
@@ -134,12 +136,15 @@ class _Forms:
         other, infos = self.by_signature.get(func.signature_text(), (None, None))
         if other is not None and _defaults(other) == _defaults(func):
             return infos  # as nearly always
-        candidates = self.by_base.get(func.name.name.base)
-        if candidates is None:
-            return None
-        wanted = func.signature_text_without_defaults()
+        names = _names(func)
+        candidates = [form for form in self.by_base.get(func.name.name.base, ()) if _names(form[0]) == names]
+        wanted = func.signature_text_without_defaults() if candidates else ""
         same = [infos for other, infos in candidates if other.signature_text_without_defaults() == wanted]
         return same[-1] if same else None
+
+
+def _names(func: FunctionSchema) -> list[str]:
+    return [argument.name for argument in func.arguments.flat_non_out]
 
 
 def _defaults(func: FunctionSchema) -> list[str | None]:

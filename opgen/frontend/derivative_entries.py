@@ -323,8 +323,10 @@ def _read_names(
     if not problems and len(names) > 1 and len({named.is_result for named in names}) > 1:
         message = "a formula is for arguments or for results, not for both"
         problems.append(Diagnostic("mixed-names", message, key.span, "give each its own"))
-    log.extend(problems)
-    return () if problems else names
+    if problems:
+        log.extend(problems)
+        return ()
+    return names
 
 
 def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -> Diagnostic:

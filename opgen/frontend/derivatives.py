@@ -11,8 +11,9 @@ the graph get the names of their classes, and `_copy` operators get the derivati
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 
@@ -71,15 +72,14 @@ def _without_repeats(entries: Sequence[DerivativeEntry | None], log: Diagnostics
 
 def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorName, Infos]]:
     """The derivatives of each entry, the classes of nodes numbered over the whole file."""
-    counter: Counter[str] = Counter()
+    counters: defaultdict[str, Iterator[int]] = defaultdict(count)
     for entry in entries:
         infos = {}
         for key, found in entry.sets.items():
             op = None
             if found.args_with_derivatives:
                 prefix = node_class_prefix(str(entry.operator.function.func.name.name), key)
-                op = f"{prefix}{counter[prefix]}"
-                counter[prefix] += 1
+                op = f"{prefix}{next(counters[prefix])}"
             infos[key] = _info(entry, found, op)
         yield entry.operator.function.func.name, MappingProxyType(infos)
 

@@ -128,14 +128,17 @@ class Operator:
             return sum(self.stated)
         return sum(returned.type.is_tensor_like() for returned in self.results.values())
 
-    def kept_inputs(self, words: Container[str]) -> list[NamedCType]:
+    def kept_inputs(self, words: Container[str]) -> dict[str, NamedCType]:
         """What can be kept of the arguments that are among the `words`."""
-        return [_by_value(binding) for name, binding in self.parameters.items() if name in words]
+        return {name: _by_value(name, binding) for name, binding in self.parameters.items() if name in words}
 
-    def kept_outputs(self, words: Container[str]) -> list[NamedCType]:
+    def kept_outputs(self, words: Container[str]) -> dict[str, NamedCType]:
         """What can be kept of the results that are among the `words`."""
-        named = [(name, returned) for name, returned in self.results.items() if name in words]
-        return [NamedCType(name, cpp.return_type(returned).remove_const_ref()) for name, returned in named]
+        return {
+            name: NamedCType(name, cpp.return_type(returned).remove_const_ref())
+            for name, returned in self.results.items()
+            if name in words
+        }
 
     def type_of(self, name: str) -> Type | str:
         """The type of an argument."""
@@ -166,9 +169,9 @@ def _result_names(function: NativeFunction) -> tuple[str, ...]:
     return (RESULT,) if function.func.name.name.inplace else cpp.return_names(function)
 
 
-def _by_value(binding: Binding) -> NamedCType:
-    name = binding.name if isinstance(binding.nctype.name, SpecialArgName) else binding.nctype.name
-    return NamedCType(name, binding.nctype.type.remove_const_ref())
+def _by_value(name: str, binding: Binding) -> NamedCType:
+    kept = name if isinstance(binding.nctype.name, SpecialArgName) else binding.nctype.name
+    return NamedCType(kept, binding.nctype.type.remove_const_ref())
 
 
 # -------------------------------------------------------------------------------- one formula
@@ -244,8 +247,8 @@ def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterat
             yield from _check_indices(formula, operator)
         for word in _gradient_words(formula, operator):
             first.setdefault(_way(word), (word, formula))
-            other = next((way for way in first if way != _way(word)), None)
-            if other is not None:
+            if len(first) > 1:
+                (other,) = [way for way in first if way != _way(word)]
                 yield _mixed_ways(formula, word, *first[other])
                 return
             if word == "grad" and operator.stated is not None and operator.differentiable_count > 1:

@@ -14,7 +14,7 @@ Nothing here knows where a formula stands: mistakes are `FormulaProblem`s with o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
@@ -147,34 +147,32 @@ class _Found:
 
 
 def keep(
-    formula: str, words: frozenset[str], inputs: Iterable[NamedCType], outputs: Iterable[NamedCType]
+    formula: str, words: frozenset[str], inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType]
 ) -> KeptFormula:
     """The formula with expressions that are kept replaced by what they are kept as.
 
-    `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results, or
-    those of them that are among the words.
+    `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results by name,
+    or those of them that are among the words.
     """
-    reader = _Reader(_by_name(inputs), _by_name(outputs))
+    reader = _Reader(inputs, outputs)
     if not words.isdisjoint(_KEPT_WORDS):
         rest = _TERM.sub(" ", formula)
         formula = _TERM.sub(reader.replace, formula)
         # Values that are named besides are kept as they are.
         words = identifiers(rest)
-    for name, value in reader.inputs.items():
+    for name, value in inputs.items():
         if value.type.spelled == _OPTIONAL_STRING.spelled and name in words:
             formula = _pass_string(formula, name)
-    saved_inputs = _saved(reader.inputs, words, reader.inputs_kept)
-    return KeptFormula(formula, saved_inputs, _saved(reader.outputs, words, reader.outputs_kept))
-
-
-def _by_name(values: Iterable[NamedCType]) -> dict[str, NamedCType]:
-    return {str(value.name): value for value in values}
+    saved_inputs = _saved(inputs, words, reader.inputs_kept)
+    return KeptFormula(formula, saved_inputs, _saved(outputs, words, reader.outputs_kept))
 
 
 def _saved(
     values: Mapping[str, NamedCType], words: Container[str], kept: Mapping[str, list[_Found]]
 ) -> tuple[SavedAttribute, ...]:
     """What is kept: by value, what is kept in its place first."""
+    if not values:
+        return ()
     if not kept:
         return tuple([SavedAttribute(value, name) for name, value in values.items() if name in words])
     saved: list[SavedAttribute] = []

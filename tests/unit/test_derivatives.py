@@ -13,12 +13,12 @@ from opgen.model import OperatorName
 from tests.unit.tiny_derivatives import OPERATORS, autograd_of, derivatives_of
 from tests.unit.tiny_programs import program_of
 
-INPUTS = (
-    NamedCType("self", TENSOR),
-    NamedCType("other", OPTIONAL_TENSOR),
-    NamedCType("dim", LONG),
-)
-RESULT = (NamedCType("result", TENSOR),)
+INPUTS = {
+    "self": NamedCType("self", TENSOR),
+    "other": NamedCType("other", OPTIONAL_TENSOR),
+    "dim": NamedCType("dim", LONG),
+}
+RESULT = {"result": NamedCType("result", TENSOR)}
 
 
 @pytest.mark.parametrize(
