@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source, UserError
-from opgen.frontend import nodes
+from opgen.frontend import yaml_events
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar, load_yaml, read_source
 
 
@@ -131,7 +131,7 @@ class TestNodes:
         text = "\n".join((torch_source / "native" / "native_functions.yaml").read_text("utf-8").split("\n")[:800])
         source, log = Source("native_functions.yaml", text), Diagnostics()
         fast = load_yaml(source, log)
-        monkeypatch.setattr(nodes, "LOADER", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_events, "LOADER", yaml.SafeLoader)
         assert load_yaml(source, log) == fast
         assert not log.found
 
@@ -401,7 +401,7 @@ class TestLimits:
         assert log.found[0].id == "yaml-nesting"
 
     def test_deep_nesting_without_libyaml(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(nodes, "LOADER", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_events, "LOADER", yaml.SafeLoader)
         self.test_deep_nesting_is_a_diagnostic("[" * 5_000)
 
     def test_aliases_of_aliases_are_bounded(self) -> None:
@@ -525,12 +525,12 @@ class TestAnyText:
     @settings(max_examples=200, deadline=None)
     @given(TEXTS)
     def test_becomes_the_same_without_libyaml(self, text: str) -> None:
-        before = nodes.LOADER
-        nodes.LOADER = yaml.SafeLoader  # type: ignore[misc]
+        before = yaml_events.LOADER
+        yaml_events.LOADER = yaml.SafeLoader  # type: ignore[misc]
         try:
             self.test_becomes_nodes_or_diagnostics.hypothesis.inner_test(self, text)  # type: ignore[attr-defined]
         finally:
-            nodes.LOADER = before  # type: ignore[misc]
+            yaml_events.LOADER = before  # type: ignore[misc]
 
     @settings(max_examples=200, deadline=None)
     @given(st.binary(max_size=60))

@@ -1,0 +1,250 @@
+"""Turns a YAML text into nodes, with libyaml: all of YAML that definitions may use, and what is wrong with the rest.
+
+What operator definitions have no use for (tags, merge keys, several documents, keys that are
+no words) is a diagnostic, and so is everything that can't be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, did_you_mean
+from opgen.frontend.yaml_errors import explain
+from opgen.frontend.yaml_nodes import ListNode, MappingNode, Node, Scalar
+from opgen.values import dataclass, field
+
+LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml where PyYAML was built with it; else the same rules in Python, some twenty times slower."""
+MAX_DEPTH: Final = 64
+"""Deepest nesting accepted, so that whoever walks nodes may recurse."""
+MAX_ALIASED: Final = 100_000
+"""Most nodes that a file's aliases may stand for, all together."""
+MAX_UNREADABLE: Final = 20
+"""Most entries of a file that are reported as unreadable in one run."""
+
+_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n\r\x85\u2028\u2029]*)?)*)*")
+_TAG = re.compile(r"!\S*")
+_ENTRY = re.compile(r"^-(?=\s)", re.MULTILINE)
+_ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
+
+
+def compose(source: Source, log: Diagnostics) -> Node | None:
+    """The root node of a text, or None if it can't be read; `log` says why."""
+    # libyaml doesn't count a byte order mark in its offsets: a line break in its place keeps them.
+    text = "\n" + source.text[1:] if source.text.startswith("\ufeff") else source.text
+    try:
+        return _Composer(source, log).compose(text)
+    except (yaml.YAMLError, UnicodeEncodeError) as problem:
+        log.extend(_unreadable(source, text, problem))
+        return None
+
+
+def compose_part(source: Source, start: int, end: int) -> Node | None:
+    """The root node of a stretch of a text; None if it must not be read alone: something is wrong with it, or named."""
+    log = Diagnostics()
+    composer = _Composer(source, log, start)
+    try:
+        root = composer.compose(source.text[start:end])
+    except (yaml.YAMLError, UserError):
+        return None
+    return None if log.found or composer.anchors else root
+
+
+def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterator[Diagnostic]:
+    """Explains `problem`, then what can't be read in the entries that follow, if the root is a list."""
+    for _ in range(MAX_UNREADABLE):
+        if problem is None:
+            return
+        found = explain(problem, source)
+        yield from found
+        following = _following_entry(text, found[0].span)
+        if following is None or not isinstance(problem, yaml.MarkedYAMLError):
+            return
+        text = "\n" * following + text[following:]
+        problem = _first_problem(text)
+
+
+def _following_entry(text: str, span: Span | None) -> int | None:
+    """Offset of the first entry of the root list that starts after `span`."""
+    first = _ROOT.search(text)
+    if span is None or first is None or first.group() != "-":
+        return None
+    following = _ENTRY.search(text, span.start + 1)
+    return following.start() if following else None
+
+
+def _first_problem(text: str) -> Exception | None:
+    try:
+        for _ in yaml.parse(text, Loader=LOADER):
+            pass
+    except yaml.YAMLError as problem:
+        return problem
+    return None
+
+
+@dataclass(slots=True)
+class _Opened:
+    """A list or mapping whose end has not been seen yet."""
+
+    event: Any
+    children: list[Node] = field(default_factory=list)
+
+
+class _Composer:
+    """Builds nodes from libyaml's events: no recursion, and one node object a written node."""
+
+    def __init__(self, source: Source, log: Diagnostics, first: int = 0) -> None:
+        self.source = source
+        self.log = log
+        self.first = first
+        """Where the text that is read begins in the source."""
+        self.children: list[Node] = []
+        """Finished nodes of the innermost open collection; of the document, at the outermost."""
+        self.opened: list[_Opened] = []
+        self.anchors: dict[str, Node | None] = {}
+        """Anchored nodes by name; None while the node is still open."""
+        self.aliases_left = MAX_ALIASED
+        self.documents = 0
+
+    def compose(self, text: str) -> Node:
+        """Reads every event of `text`."""
+        act: dict[type[Any], Callable[[Any], None]] = {
+            ScalarEvent: self.add_scalar,
+            AliasEvent: self.add_alias,
+            MappingStartEvent: self.open,
+            SequenceStartEvent: self.open,
+            MappingEndEvent: self.close_mapping,
+            SequenceEndEvent: self.close_list,
+            DocumentStartEvent: self.start_document,
+        }
+        loader = LOADER(text)
+        try:
+            # As yaml.parse() does, without a step of Python for each event.
+            for event in iter(loader.get_event, None):
+                add = act.get(type(event))
+                if add is not None:
+                    add(event)
+        finally:
+            loader.dispose()
+        return self.children[0] if self.children else Scalar("", self.source, 0, 0)
+
+    def start_document(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            label = "remove it, or put what follows in a file of its own"
+            span = self.source.span(event.start_mark.index, event.end_mark.index)
+            raise UserError(Diagnostic("yaml-documents", "a second YAML document starts here", span, label))
+
+    def add_scalar(self, event: Any) -> None:
+        start, end = self.first + event.start_mark.index, self.first + event.end_mark.index
+        if event.anchor is not None or event.tag is not None:
+            start = self.skip_properties(event, start, end)
+        scalar = Scalar(event.value, self.source, start, end, event.style or "")
+        self.children.append(scalar)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = scalar
+
+    def add_alias(self, event: Any) -> None:
+        span = self.source.span(event.start_mark.index, event.end_mark.index)
+        target = self.anchors.get(event.anchor)
+        if target is None:
+            message = f"there is no anchor '&{event.anchor}' for this alias to name"
+            label = did_you_mean(event.anchor, self.anchors) or "quote this value if it is text"
+            if event.anchor in self.anchors:
+                message, label = f"the alias '*{event.anchor}' stands inside what it names", ""
+            self.log.error("yaml-alias", message, span, label)
+            target = Scalar("", self.source, span.start, span.start)
+        self.aliases_left -= _count(target, self.aliases_left)
+        if self.aliases_left <= 0:
+            raise UserError(Diagnostic("yaml-alias", "the aliases of this file stand for too many nodes", span))
+        self.children.append(target)
+
+    def open(self, event: Any) -> None:
+        if event.tag is not None:
+            self.skip_properties(event, event.start_mark.index, event.end_mark.index)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None
+        if len(self.opened) >= MAX_DEPTH:
+            span = self.source.span(event.start_mark.index, event.end_mark.index)
+            raise UserError(Diagnostic("yaml-nesting", f"this is nested more than {MAX_DEPTH} deep", span))
+        self.opened.append(_Opened(event, self.children))
+        self.children = []
+
+    def close_list(self, event: Any) -> None:
+        start, end = self.extent(event)
+        self.close(ListNode(tuple(self.children), self.source, start, end))
+
+    def close_mapping(self, event: Any) -> None:
+        start, end = self.extent(event)
+        entries = tuple(zip(self.children[::2], self.children[1::2], strict=True))
+        self.close(MappingNode(self.checked(entries), self.source, start, end))
+
+    def close(self, node: Node) -> None:
+        """Puts a finished list or mapping where it belongs."""
+        opened = self.opened.pop()
+        self.children = opened.children
+        self.children.append(node)
+        if opened.event.anchor is not None:
+            self.anchors[opened.event.anchor] = node
+
+    def extent(self, end_event: Any) -> tuple[int, int]:
+        """Start and end of the innermost collection; in block style it ends where its last child does."""
+        start_event = self.opened[-1].event
+        start: int = self.first + start_event.start_mark.index
+        if start_event.flow_style or not self.children:
+            return start, self.first + end_event.end_mark.index
+        return start, max(start, self.children[-1].end)
+
+    def checked(self, entries: tuple[tuple[Node, Node], ...]) -> tuple[tuple[Scalar, Node], ...]:
+        """The entries whose keys are words that no earlier entry has; logs the others."""
+        kept: dict[str, tuple[Scalar, Node]] = {}
+        for key, value in entries:
+            if not isinstance(key, Scalar):
+                label = "quote it if it is text"
+                self.log.error("yaml-key", "a key must be a word, not a list or a mapping", key.span, label)
+            elif key.text in kept:
+                first = Note("first given here", kept[key.text][0].span)
+                self.log.error("duplicate-key", f"the key '{key.text}' is given twice", key.span, notes=[first])
+            elif key.text == "<<" and key.is_plain:
+                label = "write out the keys that it would bring"
+                self.log.error("yaml-merge", "merge keys are not supported", key.span, label)
+            else:
+                kept[key.text] = (key, value)
+        return tuple(kept.values())
+
+    def skip_properties(self, event: Any, start: int, end: int) -> int:
+        """Offset of what follows a node's anchor and tag; logs the tag."""
+        properties = _PROPERTIES.match(self.source.text, start, end)
+        after = properties.end() if properties else start
+        if event.tag is not None:
+            tag = _TAG.search(self.source.text, start)
+            span = self.source.span(*tag.span()) if tag else self.source.span(start, after)
+            label = "quote this value if it is text"
+            self.log.error("yaml-tag", "YAML tags are not supported", span, label)
+        return after
+
+
+def _count(node: Node, limit: int) -> int:
+    """How many nodes `node` stands for, aliases included; stops counting at `limit`."""
+    waiting, count = [node], 0
+    while waiting and count < limit:
+        count += 1
+        found = waiting.pop()
+        if isinstance(found, ListNode):
+            waiting.extend(found.items)
+        elif isinstance(found, MappingNode):
+            waiting.extend(value for _, value in found.entries)
+    return count

@@ -1,0 +1,109 @@
+"""The values that a YAML text becomes: light nodes that can't be changed and know where they were written.
+
+Three kinds of node: `Scalar`, `ListNode`, `MappingNode`.  A scalar is the text as written: nothing
+is typed by YAML's implicit rules, so `on`, `010`, `1e3`, `~` and a key named `no` stay what they
+are.  How a text becomes nodes is said in `nodes`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+from opgen.diagnostics import Source, Span
+from opgen.frontend.scalar_text import text_places
+
+_COMMENT = re.compile(r"[ \t]+(#[^\n\r\x85\u2028\u2029]*)")
+
+# Definitions have 24,000 texts: a named tuple is made in half the time that an object with slots takes.
+
+
+class Scalar(NamedTuple):
+    """A text, as the user meant it: quotes and escapes resolved, nothing else."""
+
+    text: str
+    source: Source
+    start: int
+    """Offset of the first character, the opening quote or block indicator included."""
+    end: int
+    style: str = ""
+    """Empty for a plain scalar; else the character that introduces it: one of `'`, `"`, `|`, `>`."""
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.text!r}, {self.start}, {self.end}, {self.style!r})"
+
+    @property
+    def span(self) -> Span:
+        """Where it was written, quotes included."""
+        return Span(self.source, self.start, self.end)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it was written without quotes and not as a block."""
+        return not self.style
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written at all (`key:`); the quoted `''` is not empty in this sense."""
+        return not self.style and not self.text
+
+    def span_at(self, start: int, end: int) -> Span:
+        """Where the characters `start` to `end` of `text` were written, through quotes and folding."""
+        if not self.style and self.end - self.start == len(self.text):
+            return Span(self.source, self.start + start, self.start + end)
+        places = text_places(self.source.text[self.start : self.end], self.text, self.style)
+        first, last = places.offsets(start, end)
+        return Span(self.source, self.start + first, self.start + last)
+
+    def eaten_comment(self) -> Span | None:
+        """The ` # ...` after a plain scalar: a comment to YAML, though perhaps meant as text."""
+        found = _COMMENT.match(self.source.text, self.end) if self.is_plain else None
+        return Span(self.source, *found.span(1)) if found else None
+
+
+class ListNode(NamedTuple):
+    """A list of nodes, in block or flow style."""
+
+    items: tuple[Node, ...]
+    source: Source
+    start: int
+    end: int
+
+    def __repr__(self) -> str:
+        return f"ListNode({self.items!r}, {self.start}, {self.end})"
+
+    @property
+    def span(self) -> Span:
+        """Where it was written, from its first indicator to the end of its last item."""
+        return Span(self.source, self.start, self.end)
+
+
+class MappingNode(NamedTuple):
+    """Keys and values in the order written; no key comes twice."""
+
+    entries: tuple[tuple[Scalar, Node], ...]
+    source: Source
+    start: int
+    end: int
+
+    def __repr__(self) -> str:
+        return f"MappingNode({self.entries!r}, {self.start}, {self.end})"
+
+    @property
+    def span(self) -> Span:
+        """Where it was written, from its first key to the end of its last value."""
+        return Span(self.source, self.start, self.end)
+
+    def get(self, key: str) -> Node | None:
+        """The value of `key`, or None where the mapping lacks it."""
+        for name, value in self.entries:
+            if name.text == key:
+                return value
+        return None
+
+    def key(self, key: str) -> Scalar | None:
+        """The key `key` itself, for its place."""
+        return next((name for name, _ in self.entries if name.text == key), None)
+
+
+Node: TypeAlias = Scalar | ListNode | MappingNode
