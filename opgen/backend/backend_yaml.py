@@ -27,7 +27,18 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span, UserError, 
 from opgen.dispatch_keys import is_generic_dispatch_key
 from opgen.frontend.cpp_names import identifier, qualified_name
 from opgen.frontend.entries import schema_diagnostic
-from opgen.frontend.fields import Field, Values, boolean, check_present, list_of, one_of, read_fields, scalar, text
+from opgen.frontend.fields import (
+    Field,
+    Table,
+    Values,
+    boolean,
+    check_present,
+    list_of,
+    one_of,
+    read_fields,
+    scalar,
+    text,
+)
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
@@ -136,7 +147,7 @@ SYMINT: Field[tuple[Scalar, ...]] = Field("symint", _operators, default=(), may_
 FULL_CODEGEN: Field[tuple[Scalar, ...]] = Field("full_codegen", _operators, default=(), may_be_empty=True)
 IR_GEN: Field[tuple[Scalar, ...]] = Field("ir_gen", _operators, default=(), may_be_empty=True)
 NON_NATIVE: Field[tuple[Node, ...]] = Field("non_native", _nodes, default=(), may_be_empty=True)
-TABLE: Final = (
+TABLE: Final = Table.of(
     BACKEND,
     CPP_NAMESPACE,
     CLASS_NAME,
@@ -160,7 +171,7 @@ _COPY: Final = "_copy_from"
 FUNC = Field("func", scalar)
 OPKIND: Field[str | None] = Field("opkind", text, default=None)
 PROPERTIES: Field[tuple[Scalar, ...]] = Field("properties", _operators, default=(), may_be_empty=True)
-NODE_TABLE: Final = (FUNC, OPKIND, PROPERTIES)
+NODE_TABLE: Final = Table.of(FUNC, OPKIND, PROPERTIES)
 
 
 # ------------------------------------------------------------------------------------- reading

@@ -32,6 +32,11 @@ KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
 """Words that C++20 keeps for itself."""
 
 
+def is_identifier(text: str) -> bool:
+    """Whether `text` may be a name in C++, by itself."""
+    return text.isidentifier() and text.isascii() and text not in KEYWORDS
+
+
 def identifier(node: Node) -> Scalar:
     """A C++ identifier."""
     return _qualified(scalar(node), 0)
@@ -44,8 +49,8 @@ def qualified_name(node: Node) -> Scalar:
 
 def _qualified(name: Scalar, namespaces: int) -> Scalar:
     """`name` itself, if each of its parts is an identifier and there are not too many of them."""
-    if name.text.isidentifier() and name.text.isascii() and name.text not in KEYWORDS:
-        return name  # as nearly all names
+    if is_identifier(name.text):
+        return name  # as nearly all of them are
     at = 0
     parts = name.text.split("::")
     for part in parts[: namespaces + 1]:

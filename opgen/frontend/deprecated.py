@@ -23,7 +23,7 @@ from opgen.api.python import Deprecation
 from opgen.api.python_overloads import DeprecatedForm
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, expected
 from opgen.frontend.entries import schema_diagnostic
-from opgen.frontend.fields import Field, read_fields, scalar
+from opgen.frontend.fields import Field, Table, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, SchemaError, Type
 from opgen.schema_lexer import Cursor
@@ -31,7 +31,7 @@ from opgen.values import dataclass
 
 NAME = Field("name", scalar)
 ATEN = Field("aten", scalar)
-TABLE: Final = (NAME, ATEN)
+TABLE: Final = Table.of(NAME, ATEN)
 
 _LITERAL_TYPES: Final[Mapping[str, frozenset[BaseTy]]] = MappingProxyType(
     {

@@ -14,14 +14,16 @@ becomes an `Entry` with the function `scale` of namespace `mylib` and two kernel
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
-from opgen.frontend.cpp_names import identifier, qualified_name
+from opgen.frontend.cpp_names import identifier, is_identifier, qualified_name
 from opgen.frontend.fields import (
     Field,
+    Table,
     Values,
     boolean,
     kind_of,
@@ -100,7 +102,7 @@ class Entry:
 
 def _name_offset(func: Scalar) -> int:
     """Where a schema's text goes on behind the namespace."""
-    colons = func.text.rfind("::", 0, len(func.text.partition("(")[0]))
+    colons = func.text.partition("(")[0].rfind("::")
     return 0 if colons < 0 else colons + 2
 
 
@@ -113,12 +115,24 @@ def _name_span(func: Scalar) -> Span:
 # --------------------------------------------------------------------------- converters
 
 
+_variant: Final = one_of("variant", Variant.__members__)
+_VARIANTS: Final = MappingProxyType(
+    {
+        "function": frozenset({Variant.function}),
+        "method": frozenset({Variant.method}),
+        "function, method": frozenset({Variant.function, Variant.method}),
+    }
+)
+"""As they are nearly always written."""
+
+
 def _variants(node: Node) -> frozenset[Variant]:
-    return frozenset(one_of("variant", Variant.__members__)(word) for word in word_list(node))
+    usual = _VARIANTS.get(node.text) if isinstance(node, Scalar) else None
+    return frozenset([_variant(word) for word in word_list(node)]) if usual is None else usual
 
 
 def _operator_names(node: Node) -> tuple[tuple[OperatorName, Scalar], ...]:
-    return tuple((_operator_name(word), word) for word in word_list(node))
+    return tuple([(_operator_name(word), word) for word in word_list(node)])
 
 
 def _operator_name(node: Node) -> OperatorName:
@@ -157,7 +171,7 @@ def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserE
 
 
 FUNC = Field("func", scalar)
-VARIANTS = Field("variants", _variants, default=frozenset({Variant.function}))
+VARIANTS = Field("variants", _variants, default=_VARIANTS["function"])
 DISPATCH: Field[MappingNode | None] = Field("dispatch", _dispatch, default=None)
 STRUCTURED = Field("structured", boolean, default=False)
 STRUCTURED_DELEGATE: Field[tuple[OperatorName, Scalar] | None] = Field("structured_delegate", _delegate, default=None)
@@ -179,7 +193,7 @@ TAGS: Field[tuple[Scalar, ...]] = Field("tags", word_list, default=())
 RANDOM: Field[bool | None] = Field("random", boolean, default=None)
 DOC: Field[str | None] = Field("doc", text, default=None)
 
-TABLE: Final = (
+TABLE: Final = Table.of(
     FUNC,
     VARIANTS,
     DISPATCH,
@@ -228,25 +242,30 @@ def read_entry(
         message = f"an entry must be a mapping, not {kind_of(node)}"
         log.error("wrong-kind", message, node.span, lacks_space(node) or label)
         return None
-    values = read_fields(node, TABLE, _title(node), log)
-    if values is None:
-        return None
-    schema = _read_schema(values[FUNC], schemas, log)
-    if schema is None:
+    values = read_fields(node, TABLE, lambda: _title(node), log)
+    schema = None if values is None else _read_schema(values[FUNC], schemas, log)
+    if values is None or schema is None:
         return None
     namespace, func = schema
-    kernels = {key: kernel for key, kernel in _read_dispatch(values, func, log).items() if key not in ignored_keys}
-    loops = _read_inner_loops(values[UFUNC_INNER_LOOP], log)
-    kernels |= _ufunc_kernels(func, loops)
-    if values[DISPATCH] is None and not loops and values[STRUCTURED_DELEGATE] is None:
+    kernels = _read_dispatch(values, log)
+    if ignored_keys:
+        kernels = {key: kernel for key, kernel in kernels.items() if key not in ignored_keys}
+    # Most entries have few keys: nothing is asked of those that they lack.
+    written = values.written
+    loops = _read_inner_loops(written[UFUNC_INNER_LOOP], log) if UFUNC_INNER_LOOP in written else _NO_LOOPS
+    if loops:
+        kernels |= _ufunc_kernels(func, loops)
+    elif DISPATCH not in written and STRUCTURED_DELEGATE not in written:
         kernels = {DispatchKey.CompositeImplicitAutograd: _default_kernel(func)}
-    precomputed = _read_precomputed(values[PRECOMPUTED], func, log)
-    _check_tags(values[TAGS], legal_tags, log)
-    _check_no_default_args(values[CPP_NO_DEFAULT_ARGS], func, log)
+    precomputed = _read_precomputed(written[PRECOMPUTED], func, log) if PRECOMPUTED in written else None
+    if TAGS in written:
+        _check_tags(written[TAGS], legal_tags, log)
+    if CPP_NO_DEFAULT_ARGS in written:
+        _check_no_default_args(written[CPP_NO_DEFAULT_ARGS], func, log)
     if log.error_count > before:
         return None
     function = _function(values, namespace, func, kernels, loops, precomputed)
-    return Entry(function, kernels, values, values[FUNC])
+    return Entry(function, kernels, values, written[FUNC])
 
 
 _TITLE: Final = re.compile(r"[\w:.]+")
@@ -299,27 +318,14 @@ def _function(
     loops: Mapping[UfuncKey, UfuncInnerLoop],
     precomputed: Precompute | None,
 ) -> NativeFunction:
-    delegate, inherits, module = values[STRUCTURED_DELEGATE], values[STRUCTURED_INHERITS], values[PYTHON_MODULE]
     return NativeFunction(
+        **_stated(values),
         namespace=namespace,
         func=func,
-        use_const_ref_for_mutable_tensors=values[USE_CONST_REF],
-        device_guard=values[DEVICE_GUARD],
-        device_check=values[DEVICE_CHECK],
-        python_module=module.text if module is not None else None,
-        category_override=values[CATEGORY_OVERRIDE],
-        variants=values[VARIANTS],
-        manual_kernel_registration=values[MANUAL_KERNEL_REGISTRATION],
-        manual_cpp_binding=values[MANUAL_CPP_BINDING],
-        loc=_name_span(values[FUNC]),
-        autogen=tuple(name for name, _ in values[AUTOGEN]),
+        loc=_name_span(values.written[FUNC]),
         ufunc_inner_loop=loops,
-        structured=values[STRUCTURED],
-        structured_delegate=delegate[0] if delegate is not None else None,
-        structured_inherits=inherits.text if inherits is not None else None,
         precomputed=precomputed,
-        cpp_no_default_args=frozenset(word.text for word in values[CPP_NO_DEFAULT_ARGS]),
-        is_abstract=delegate is not None or not _is_composite_alone(kernels),
+        is_abstract=STRUCTURED_DELEGATE in values.written or not _is_composite_alone(kernels),
         has_composite_implicit_autograd_kernel=DispatchKey.CompositeImplicitAutograd in kernels,
         has_composite_implicit_autograd_nested_tensor_kernel=(
             DispatchKey.CompositeImplicitAutogradNestedTensor in kernels
@@ -328,9 +334,48 @@ def _function(
         has_composite_explicit_autograd_non_functional_kernel=(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
-        tags=frozenset(word.text for word in values[TAGS]) | implied_tags(namespace, func),
-        doc=values[DOC],
+        tags=_texts(values.written.get(TAGS, ())) | implied_tags(namespace, func),
     )
+
+
+def _stated(values: Values) -> dict[str, Any]:
+    """What the fields of an entry say of its function: attributes by name, those that aren't written included."""
+    stated = dict(_UNSTATED)
+    for field, value in values.written.items():
+        attribute = _ATTRIBUTES.get(field)
+        if attribute is not None:
+            name, plain = attribute
+            stated[name] = value if plain is None else plain(value)
+    return stated
+
+
+def _texts(words: Iterable[Scalar]) -> frozenset[str]:
+    return frozenset([word.text for word in words])
+
+
+_ATTRIBUTES: Final[Mapping[Field[Any], tuple[str, Callable[[Any], object] | None]]] = MappingProxyType(
+    {
+        VARIANTS: ("variants", None),
+        STRUCTURED: ("structured", None),
+        STRUCTURED_DELEGATE: ("structured_delegate", lambda delegate: delegate[0]),
+        STRUCTURED_INHERITS: ("structured_inherits", lambda name: name.text),
+        AUTOGEN: ("autogen", lambda names: tuple([name for name, _ in names])),
+        MANUAL_KERNEL_REGISTRATION: ("manual_kernel_registration", None),
+        MANUAL_CPP_BINDING: ("manual_cpp_binding", None),
+        PYTHON_MODULE: ("python_module", lambda name: name.text),
+        CATEGORY_OVERRIDE: ("category_override", None),
+        DEVICE_GUARD: ("device_guard", None),
+        DEVICE_CHECK: ("device_check", None),
+        CPP_NO_DEFAULT_ARGS: ("cpp_no_default_args", _texts),
+        USE_CONST_REF: ("use_const_ref_for_mutable_tensors", None),
+        DOC: ("doc", None),
+    }
+)
+"""The attributes of a function that a field alone decides, and how, if its value isn't the attribute's."""
+_UNSTATED: Final = MappingProxyType(
+    {name: _texts(()) if plain is _texts else field.default for field, (name, plain) in _ATTRIBUTES.items()}
+)
+"""What they are for an entry without any of these fields."""
 
 
 def _is_composite_alone(kernels: Kernels) -> bool:
@@ -342,14 +387,17 @@ _IMPLICIT_KEYS: Final = frozenset(
 )
 
 
+_OUT_TAGS: Final = (frozenset({"out"}), frozenset({"out", "pt2_compliant_tag"}))
+_INPLACE_TAGS: Final = (frozenset({"inplace"}), frozenset({"inplace", "pt2_compliant_tag"}))
+_OTHER_TAGS: Final = (frozenset[str](), frozenset({"pt2_compliant_tag"}))
+"""The tags of operators of one's own, and of ATen's."""
+
+
 def implied_tags(namespace: str, func: FunctionSchema) -> frozenset[str]:
     """Tags that every operator of its kind carries, written or not."""
-    tags = {"pt2_compliant_tag"} if namespace == "aten" else set()
-    if func.kind() is SchemaKind.out:
-        tags.add("out")
-    if func.kind() is SchemaKind.inplace:
-        tags.add("inplace")
-    return frozenset(tags)
+    kind = func.kind()
+    names = _OUT_TAGS if kind is SchemaKind.out else _INPLACE_TAGS if kind is SchemaKind.inplace else _OTHER_TAGS
+    return names[namespace == "aten"]
 
 
 def _check_tags(tags: tuple[Scalar, ...], legal: Mapping[str, TagDefinition] | None, log: Diagnostics) -> None:
@@ -379,21 +427,49 @@ def _check_no_default_args(names: tuple[Scalar, ...], func: FunctionSchema, log:
 # --------------------------------------------------------------------------- kernels
 
 
+_KEYS: Final = DispatchKey.__members__
+
+
 def _default_kernel(func: FunctionSchema) -> BackendMetadata:
     return BackendMetadata(cpp_name(func), False, DEFAULT_KERNEL_NAMESPACE)
 
 
-def _read_dispatch(values: Values, func: FunctionSchema, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
+def _read_dispatch(values: Values, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
     """The kernels of the dispatch table, by key, in the order written."""
-    node = values[DISPATCH]
-    kernels: dict[DispatchKey, BackendMetadata] = {}
-    written: dict[DispatchKey, Scalar] = {}
+    node = values.written.get(DISPATCH)
     if node is None:
         return {}
-    for key_list, value in node.entries:
+    is_structured = values[STRUCTURED]
+    kernels = _usual_kernels(node, is_structured)
+    return _read_kernels(node, is_structured, log) if kernels is None else kernels
+
+
+def _usual_kernels(table: MappingNode, is_structured: bool) -> dict[DispatchKey, BackendMetadata] | None:
+    """The kernels of a table that names them without namespaces; None if it isn't so simple, or breaks a rule."""
+    kernels: dict[DispatchKey, BackendMetadata] = {}
+    for keys, value in table.entries:
+        if not isinstance(value, Scalar) or not is_identifier(value.text):
+            return None
+        kernel = BackendMetadata(value.text, False, DEFAULT_KERNEL_NAMESPACE)
+        for word in keys.text.split(", "):
+            key = _KEYS.get(word)
+            if key is None or key in kernels or key is DispatchKey.Undefined:
+                return None
+            if is_structured and is_structured_dispatch_key(key):
+                kernels[key] = BackendMetadata(value.text, True, DEFAULT_KERNEL_NAMESPACE)
+            else:
+                kernels[key] = kernel
+    return kernels
+
+
+def _read_kernels(table: MappingNode, is_structured: bool, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
+    """The kernels of any table; what is wrong with it is logged."""
+    kernels: dict[DispatchKey, BackendMetadata] = {}
+    written: dict[DispatchKey, Scalar] = {}
+    for key_list, value in table.entries:
         try:
             keys = word_list(key_list)
-            kernel = _read_kernel(node, key_list, value)
+            namespace, name = _read_kernel(table, key_list, value)
         except UserError as problem:
             log.extend(problem.diagnostics)
             continue
@@ -406,19 +482,17 @@ def _read_dispatch(values: Values, func: FunctionSchema, log: Diagnostics) -> di
                 log.error("duplicate-key", f"the dispatch key '{key}' is given twice", word.span, notes=[first])
                 continue
             written[key] = word
-            namespace, name = kernel
-            structured = values[STRUCTURED] and is_structured_dispatch_key(key)
-            kernels[key] = BackendMetadata(name, structured, namespace)
+            kernels[key] = BackendMetadata(name, is_structured and is_structured_dispatch_key(key), namespace)
     return kernels
 
 
 def _read_key(word: Scalar, log: Diagnostics) -> DispatchKey | None:
-    key = DispatchKey.__members__.get(word.text)
+    key = _KEYS.get(word.text)
     if key is DispatchKey.Undefined:
         log.error("unknown-dispatch-key", "no kernel can be registered under 'Undefined'", word.span)
         return None
     if key is None:
-        label = expected(word.text, DispatchKey.__members__)
+        label = expected(word.text, _KEYS)
         log.error("unknown-dispatch-key", f"there is no dispatch key '{word.text}'", word.span, label)
         return None
     return key
@@ -454,13 +528,14 @@ def _kernel_to_write(table: MappingNode, key: Scalar) -> str:
 def _ufunc_kernels(
     func: FunctionSchema, loops: Mapping[UfuncKey, UfuncInnerLoop]
 ) -> dict[DispatchKey, BackendMetadata]:
-    if not loops:
-        return {}
     base = func.name.name.base
     return {key: BackendMetadata(f"ufunc_{base}_{key}", True, DEFAULT_KERNEL_NAMESPACE) for key in UFUNC_KEYS}
 
 
-def _read_inner_loops(node: Node | None, log: Diagnostics) -> FrozenMap[UfuncKey, UfuncInnerLoop]:
+_NO_LOOPS: Final[FrozenMap[UfuncKey, UfuncInnerLoop]] = FrozenMap()
+
+
+def _read_inner_loops(node: Node, log: Diagnostics) -> FrozenMap[UfuncKey, UfuncInnerLoop]:
     """Inner loops by key; one that is written without a key is for all of them."""
     loops: dict[UfuncKey, UfuncInnerLoop] = {}
     for key, value in _keyed_loops(node):
@@ -472,10 +547,10 @@ def _read_inner_loops(node: Node | None, log: Diagnostics) -> FrozenMap[UfuncKey
     return FrozenMap(loops)
 
 
-def _keyed_loops(node: Node | None) -> Iterator[tuple[Scalar | None, Node]]:
+def _keyed_loops(node: Node) -> Iterator[tuple[Scalar | None, Node]]:
     if isinstance(node, MappingNode):
         yield from node.entries
-    elif node is not None:
+    else:
         yield None, node
 
 

@@ -23,7 +23,7 @@ from typing import Final
 from opgen.api.c_shim import LaterArguments, ShimmedOperator, Shims, c_functions
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, closest, did_you_mean
-from opgen.frontend.fields import Field, boolean, read_fields, scalar, word_list
+from opgen.frontend.fields import Field, Table, boolean, read_fields, scalar, word_list
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import NativeFunction, Variant
 from opgen.values import dataclass
@@ -52,17 +52,17 @@ def _nodes(node: Node) -> tuple[Node, ...]:
 
 ANY_DEVICE: Field[tuple[Node, ...]] = Field("any_device", _nodes, default=())
 PER_DEVICE: Field[tuple[Node, ...]] = Field("per_device", _nodes, default=())
-TABLE = (ANY_DEVICE, PER_DEVICE)
+TABLE = Table.of(ANY_DEVICE, PER_DEVICE)
 
 OP = Field("op", scalar)
 SINCE: Field[str | None] = Field("since", _release, default=None)
 LATER_ARGUMENTS: Field[tuple[Node, ...]] = Field("later_arguments", _nodes, default=())
 NULL_RESULTS = Field("null_results", boolean, default=False)
-ENTRY_TABLE = (OP, SINCE, LATER_ARGUMENTS, NULL_RESULTS)
+ENTRY_TABLE = Table.of(OP, SINCE, LATER_ARGUMENTS, NULL_RESULTS)
 
 ARGUMENTS = Field("arguments", word_list)
 LATER_SINCE = Field("since", _release)
-LATER_TABLE = (ARGUMENTS, LATER_SINCE)
+LATER_TABLE = Table.of(ARGUMENTS, LATER_SINCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Turns a mapping node into values by a table of fields, and every other key into a diagnostic.
 
-A table is a tuple of `Field`s: each has a name, a converter, and a default unless it is required.
+A table is made of `Field`s: each has a name, a converter, and a default unless it is required.
 What was read is asked for by the field itself, so that its type is known:
 
     VARIANTS = Field("variants", word_list, default=())
     DEVICE_GUARD = Field("device_guard", boolean, default=True)
+    TABLE = Table.of(VARIANTS, DEVICE_GUARD)
 
-    values = read_fields(node, (VARIANTS, DEVICE_GUARD), "entry 'abs'", log)
+    values = read_fields(node, TABLE, "entry 'abs'", log)
     values[DEVICE_GUARD]        # a bool, True unless the entry says otherwise
 
 A converter takes a node to a value, or raises a `UserError` that says what is wrong with it.
@@ -30,8 +31,14 @@ T_co = TypeVar("T_co", covariant=True)
 Convert: TypeAlias = Callable[[Node], T]
 """Takes a node to a value, or raises a `UserError`."""
 
-_BOOLEANS: Final = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
-_WORD = re.compile(r"[^,]+")
+_BOOLEANS: Final = MappingProxyType(
+    {
+        spelled: value
+        for value, words in ((True, ("true", "yes", "on")), (False, ("false", "no", "off")))
+        for word in words
+        for spelled in (word, word.capitalize(), word.upper())
+    }
+)
 _UNREADABLE = re.compile(r"\s*:\s+[*!]")
 """Before a value that is empty only because its alias names nothing, or because a tag stands in its place."""
 _KEY_WITHOUT_SPACE = re.compile(r"\w+:(?!:)(?=\S)", re.ASCII)
@@ -44,9 +51,9 @@ class _Required(Enum):
 _REQUIRED: Final = _Required.REQUIRED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field(Generic[T_co]):
-    """One key that a mapping may have."""
+    """One key that a mapping may have; it is asked for by itself, so only the same field equals it."""
 
     name: str
     convert: Convert[T_co]
@@ -57,62 +64,84 @@ class Field(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """The keys that a mapping may have, and those that it must have."""
+
+    fields: Mapping[str, Field[Any]]
+    required: tuple[Field[Any], ...]
+
+    @staticmethod
+    def of(*fields: Field[Any]) -> Table:
+        """A table of these fields, in the order in which messages list them."""
+        by_name = MappingProxyType({field.name: field for field in fields})
+        return Table(by_name, tuple(field for field in fields if field.default is _REQUIRED))
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """What a mapping says, by field."""
 
     node: MappingNode
-    converted: Mapping[str, Any]
-    """Values of the keys that were written, by name."""
+    written: Mapping[Field[Any], Any]
+    """Values of the keys that were written."""
 
     def __getitem__(self, field: Field[T]) -> T:
         """The value of `field`, or its default."""
-        value: T = self.converted.get(field.name, field.default)
+        value: T = self.written.get(field, field.default)
         return value
 
     def __contains__(self, field: Field[Any]) -> bool:
         """Whether the key was written, and could be read."""
-        return field.name in self.converted
+        return field in self.written
 
     def span(self, field: Field[Any]) -> Span:
         """Where the value of `field` was written; of the whole mapping, where it wasn't."""
         return (self.node.get(field.name) or self.node).span
 
 
-def read_fields(node: Node, table: Collection[Field[Any]], what: str, log: Diagnostics) -> Values | None:
-    """Reads `node` by `table`; `what` names it in messages, as in `entry 'abs'`.
+def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Diagnostics) -> Values | None:
+    """Reads `node` by `table`; `what` names it in messages, as in `entry 'abs'`, or is asked how to.
 
     Keys that are unknown and values that can't be converted are logged, and the rest is read; None
     if the node is no mapping, or a required field is absent or can't be read.
     """
-    fields = {field.name: field for field in table}
     if not isinstance(node, MappingNode):
-        listing = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(fields)[:2])
-        label = lacks_space(node) or listing
-        log.error("wrong-kind", f"{what} must be a mapping, not {kind_of(node)}", node.span, label)
+        listing = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(table.fields)[:2])
+        message = f"{_named(what)} must be a mapping, not {kind_of(node)}"
+        log.error("wrong-kind", message, node.span, lacks_space(node) or listing)
         return None
-    converted: dict[str, object] = {}
+    written: dict[Field[Any], object] = {}
     for key, value in node.entries:
-        field = fields.get(key.text)
-        if field is None:
-            label = did_you_mean(key.text, fields) or expected(key.text, fields)
-            log.error("unknown-key", f"unknown key '{key.text}' in {what}", key.span, label)
-        elif isinstance(value, Scalar) and value.is_empty:
-            if field.may_be_empty or _UNREADABLE.match(key.source.text, key.end):
-                continue  # nothing is meant, or it was reported when it was read
-            label = _eaten(value) or "write a value, or remove the key"
-            log.error("missing-value", f"the key '{key.text}' of {what} has no value", key.span, label)
-        else:
-            _convert(field, value, converted, log)
-    lacking = [field.name for field in table if field.default is _REQUIRED and field.name not in converted]
-    check_present(node, lacking, what, log)
-    return None if lacking else Values(node, converted)
+        field = table.fields.get(key.text)
+        if field is None or (isinstance(value, Scalar) and value.is_empty):
+            _report(key, value, field, table, what, log)
+            continue
+        try:
+            written[field] = field.convert(value)
+        except UserError as problem:
+            log.extend(problem.diagnostics)
+    lacking = [field.name for field in table.required if field not in written]
+    if lacking:
+        check_present(node, lacking, _named(what), log)
+        return None
+    return Values(node, written)
 
 
-def _convert(field: Field[Any], value: Node, converted: dict[str, object], log: Diagnostics) -> None:
-    try:
-        converted[field.name] = field.convert(value)
-    except UserError as problem:
-        log.extend(problem.diagnostics)
+def _named(what: str | Callable[[], str]) -> str:
+    return what if isinstance(what, str) else what()
+
+
+def _report(
+    key: Scalar, value: Node, field: Field[Any] | None, table: Table, what: str | Callable[[], str], log: Diagnostics
+) -> None:
+    """Logs that a key is unknown, or that it has no value."""
+    if field is None:
+        label = did_you_mean(key.text, table.fields) or expected(key.text, table.fields)
+        log.error("unknown-key", f"unknown key '{key.text}' in {_named(what)}", key.span, label)
+    elif not field.may_be_empty and not _UNREADABLE.match(key.source.text, key.end):
+        # else nothing is meant, or it was reported when it was read
+        label = (_eaten(value) if isinstance(value, Scalar) else "") or "write a value, or remove the key"
+        log.error("missing-value", f"the key '{key.text}' of {_named(what)} has no value", key.span, label)
 
 
 def check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
@@ -161,37 +190,34 @@ def text(node: Node) -> str:
 def boolean(node: Node) -> bool:
     """True or False, in any of YAML's spellings; in quotes it would be text."""
     found = scalar(node)
-    value = _BOOLEANS.get(found.text.lower())
-    if value is None or not found.is_plain or found.text not in _cased(found.text):
+    value = _BOOLEANS.get(found.text)
+    if value is None or found.style:
         label = "expected True or False" + ("" if found.is_plain else ", without quotes")
         raise UserError(Diagnostic("bad-boolean", f"'{found.text}' is neither true nor false", found.span, label))
     return value
 
 
-def _cased(word: str) -> tuple[str, str, str]:
-    return word.lower(), word.capitalize(), word.upper()
-
-
 def word_list(node: Node) -> tuple[Scalar, ...]:
     """Words with their places: a list of texts, or one text with commas between words."""
     if isinstance(node, ListNode):
-        return list_of(scalar)(node)
+        return _LIST_OF_SCALARS(node)
     found = scalar(node)
-    if found.is_plain and "," not in found.text:
+    if "," not in found.text and not found.style:
         return (found,)  # a plain text has no outer white space
-    words = tuple(_stripped(found, m.start(), m.end()) for m in _WORD.finditer(found.text))
-    if len(words) != found.text.count(",") + 1 or not all(word.text for word in words):
-        raise UserError(Diagnostic("missing-value", "a word is missing beside a comma", found.span))
-    return words
+    words, at = [], 0
+    for part in found.text.split(","):
+        word = part.strip()
+        if not word:
+            raise UserError(Diagnostic("missing-value", "a word is missing beside a comma", found.span))
+        words.append(_part(found, word, at + part.index(word)))
+        at += len(part) + 1
+    return tuple(words)
 
 
-def _stripped(whole: Scalar, start: int, end: int) -> Scalar:
-    """The characters `start` to `end` of `whole` as a scalar of their own, without outer white space."""
-    part = whole.text[start:end]
-    start += len(part) - len(part.lstrip())
-    part = part.strip()
-    span = whole.span_at(start, start + len(part))
-    return Scalar(part, whole.source, span.start, span.end)
+def _part(whole: Scalar, word: str, at: int) -> Scalar:
+    """A word that stands in a text, as a scalar of its own."""
+    span = whole.span_at(at, at + len(word))
+    return Scalar(word, whole.source, span.start, span.end)
 
 
 def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
@@ -210,6 +236,9 @@ def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
         return tuple(values)
 
     return read
+
+
+_LIST_OF_SCALARS: Final = list_of(scalar)
 
 
 def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tuple[T, U], ...]]:

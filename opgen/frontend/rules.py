@@ -66,9 +66,9 @@ def check_each(entries: Iterable[Entry], log: Diagnostics) -> None:
 
 
 def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    rules_of: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+    rules_of: dict[tuple[Field[Any], ...], tuple[Rule, ...]] = {}
     for entry in entries:
-        written = tuple(entry.values.converted)
+        written = tuple(entry.values.written)
         rules = rules_of.get(written)
         if rules is None:
             rules = rules_of[written] = _rules_that_matter(written)
@@ -76,9 +76,9 @@ def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
             yield from rule(entry)
 
 
-def _rules_that_matter(written: Collection[str]) -> tuple[Rule, ...]:
+def _rules_that_matter(written: Collection[Field[Any]]) -> tuple[Rule, ...]:
     """The rules that an entry with these fields may break."""
-    return tuple(rule for fields, rule in ENTRY_RULES if not fields or any(field.name in written for field in fields))
+    return tuple(rule for fields, rule in ENTRY_RULES if not fields or any(field in written for field in fields))
 
 
 def check_between(

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError, closest, did_you_mean, expected
-from opgen.frontend.fields import Field, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
+from opgen.frontend.fields import Field, Table, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name
@@ -108,7 +108,7 @@ IS_ROOT = Field("is_root_operator", boolean, default=True)
 FOR_TRAINING = Field("is_used_for_training", boolean, default=True)
 ALL_OVERLOADS = Field("include_all_overloads", boolean, default=True)
 OPERATOR_DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
-OPERATOR_TABLE = (IS_ROOT, FOR_TRAINING, ALL_OVERLOADS, OPERATOR_DEBUG_INFO)
+OPERATOR_TABLE = Table.of(IS_ROOT, FOR_TRAINING, ALL_OVERLOADS, OPERATOR_DEBUG_INFO)
 
 ALL_OPERATORS = Field("include_all_operators", boolean, default=False)
 ALL_ELSE = Field("include_all_non_op_selectives", boolean, default=False)
@@ -118,7 +118,7 @@ KERNELS: Field[_Words] = Field("kernel_metadata", mapping_of(text, word_list), d
 ET_KERNELS: Field[_Lists] = Field("et_kernel_metadata", mapping_of(text, list_of(text)), default=())
 CLASSES: Field[tuple[str, ...]] = Field("custom_classes", listed_names, default=())
 FEATURES: Field[tuple[str, ...]] = Field("build_features", listed_names, default=())
-TABLE = (ALL_OPERATORS, ALL_ELSE, DEBUG_INFO, OPERATORS, KERNELS, ET_KERNELS, CLASSES, FEATURES)
+TABLE = Table.of(ALL_OPERATORS, ALL_ELSE, DEBUG_INFO, OPERATORS, KERNELS, ET_KERNELS, CLASSES, FEATURES)
 
 
 def load_selection(

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Note, Source, Span
 from opgen.frontend.cpp_names import identifier
-from opgen.frontend.fields import Field, read_fields, text
+from opgen.frontend.fields import Field, Table, read_fields, text
 from opgen.frontend.nodes import ListNode, Node, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.values import dataclass, field
 
 TAG = Field("tag", identifier)
 DESCRIPTION = Field("desc", text)
-TABLE = (TAG, DESCRIPTION)
+TABLE = Table.of(TAG, DESCRIPTION)
 
 
 @dataclass(frozen=True, slots=True)

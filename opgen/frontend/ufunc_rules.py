@@ -45,7 +45,7 @@ def check_ufunc_names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     """The files and classes of a ufunc are called after its operator, whatever the overload."""
     found: dict[str, Entry] = {}
     for entry in entries:
-        if UFUNC_INNER_LOOP.name not in entry.values.converted or not entry.function.ufunc_inner_loop:
+        if UFUNC_INNER_LOOP not in entry.values.written or not entry.function.ufunc_inner_loop:
             continue
         first = found.setdefault(entry.function.root_name, entry)
         if first is not entry:

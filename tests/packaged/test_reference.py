@@ -103,7 +103,7 @@ def test_the_selection_has_every_key() -> None:
     (example,) = _of_kind("selection")
     log = Diagnostics()
     assert load_selection(example.source, log) is not None, log.render()
-    keys = {field.name for field in (*selection.TABLE, *selection.OPERATOR_TABLE)}
+    keys = {*selection.TABLE.fields, *selection.OPERATOR_TABLE.fields}
     assert keys <= set(re.findall(r"^ *(\w+):", example.source.text, re.M))
 
 
@@ -119,12 +119,12 @@ def test_no_block_is_left_out() -> None:
 
 def test_every_field_has_its_section() -> None:
     headings = " ".join(re.findall(r"^### (.*)$", TEXT, re.M))
-    assert [field.name for field in entries.TABLE if f"`{field.name}`" not in headings] == []
+    assert [name for name in entries.TABLE.fields if f"`{name}`" not in headings] == []
 
 
 def test_every_field_has_an_example() -> None:
     yaml = "\n".join(example.source.text for example in _of_kind("definitions"))
-    assert [field.name for field in entries.TABLE if not re.search(rf"^[- ] {field.name}:", yaml, re.M)] == []
+    assert [name for name in entries.TABLE.fields if not re.search(rf"^[- ] {name}:", yaml, re.M)] == []
 
 
 @pytest.mark.parametrize(

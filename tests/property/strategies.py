@@ -95,7 +95,7 @@ SCALARS: Final = st.one_of(
     st.sampled_from(["True", "no", "~", "1e3", "CPU", "function", "method", "a.out", "[core]"]),
     schema_texts().map(lambda text: text.removeprefix("my::")),
 )
-KEYS: Final = st.sampled_from([field.name for field in TABLE]) | st.text(max_size=6)
+KEYS: Final = st.sampled_from(list(TABLE.fields)) | st.text(max_size=6)
 VALUES: Final = st.recursive(
     SCALARS,
     lambda inner: (

@@ -14,6 +14,7 @@ from opgen.frontend.cpp_names import KEYWORDS, identifier, qualified_name
 from opgen.frontend.fields import (
     Convert,
     Field,
+    Table,
     Values,
     boolean,
     list_of,
@@ -32,7 +33,7 @@ GUARD = Field("device_guard", boolean, default=True)
 CHECK = Field("device_check", one_of("device check", {"NoCheck": 0, "ExactSame": 1}), default=1)
 INHERITS: Field[Scalar | None] = Field("structured_inherits", qualified_name, default=None)
 DISPATCH: Field[tuple[tuple[str, Scalar], ...]] = Field("dispatch", mapping_of(text, qualified_name), default=())
-TABLE = (FUNC, VARIANTS, GUARD, CHECK, INHERITS, DISPATCH)
+TABLE = Table.of(FUNC, VARIANTS, GUARD, CHECK, INHERITS, DISPATCH)
 
 
 def read(written: str) -> tuple[Values | None, Diagnostics]:
