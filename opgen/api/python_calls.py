@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from opgen.api import cpp, types
-from opgen.api.python import PythonNumber, PythonSignature, has_tensor_options
+from opgen.api.python import PythonNumber, PythonSignature
 from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding
@@ -65,11 +65,12 @@ def dispatch_call(
 
     That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
     """
+    func = signatures.func
     bindings = _lambda_bindings(signature, signatures)
     names = [binding.name for binding in bindings]
-    has_options = has_tensor_options(signatures.function)
-    needs_lines = has_options or signatures.func.is_out_fn()
-    inits, in_scope = _prepared(signature, signatures.func, values) if needs_lines else ((), values)
+    has_options = func.arguments.tensor_options is not None
+    needs_lines = has_options or func.arguments.out
+    inits, in_scope = _prepared(signature, func, values) if needs_lines else ((), values)
     sees_to_grad = has_options and not signature.method and namespace is None
     is_grad_left = bool(signature.tensor_options_args) and not sees_to_grad
     return DispatchCall(
@@ -86,6 +87,7 @@ def dispatch_call(
 
 def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tuple[Binding, ...]:
     """The parameters of the C++ function whose schema the signature is of."""
+    arguments = signatures.func.arguments
     if signature.deprecated is not None:
         return cpp.arguments(
             signature.deprecated.schema.arguments,
@@ -94,12 +96,12 @@ def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tupl
             method=False,
             policy=signatures.policy,
         )
-    if has_tensor_options(signatures.function):
+    if arguments.tensor_options is not None:
         group = signatures.cpp
         return ((group.symint_signature if signature.symint else None) or group.signature).arguments
     # Without options, the C++ function takes what the dispatcher does, but out arguments first.
     bindings = (signatures.dispatcher if signature.symint else signatures.dispatcher_nosymint).arguments
-    outs = len(signatures.func.arguments.out)
+    outs = len(arguments.out)
     return (*bindings[-outs:], *bindings[:-outs]) if outs else bindings
 
 
@@ -128,17 +130,18 @@ def _written_type(name: str, signature: PythonSignature) -> str:
 
 def _target(signature: PythonSignature, signatures: Signatures, names: list[str], own_namespace: str | None) -> str:
     """The call of the C++ function with the lambda's parameters, by their names."""
-    function, func = signatures.function, signatures.func
+    func = signatures.func
     name = cpp.name(func, symint_overload=signature.symint and signatures.has_symint)
     if signature.deprecated is not None:
         # The expressions are those of the out form's call, if there is one.
         names = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
     if own_namespace is not None:
         return f"::{own_namespace}::{name}({', '.join(names)})"
-    if Variant.method in function.variants and func.arguments.self_arg is not None:
+    if func.arguments.self_arg is not None and Variant.method in signatures.function.variants:
         at = names.index("self")
         return f"self.{name}({', '.join(names[:at] + names[at + 1 :])})"
-    namespace = "torch" if has_tensor_options(function) or func.name.name.base.endswith("_like") else "at"
+    is_torchs = func.arguments.tensor_options is not None or func.name.name.base.endswith("_like")
+    namespace = "torch" if is_torchs else "at"
     return f"{namespace}::{name}({', '.join(names)})"
 
 

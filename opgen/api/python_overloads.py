@@ -129,7 +129,7 @@ def should_generate_py_binding(function: NativeFunction) -> bool:
     name = function.func.name.name
     if "generated" in function.tags and name.base not in _COPIES:
         return False
-    text = str(name)
+    text = name.text
     if text in _WRITTEN_BY_HAND or text in _INTERNAL:
         return False
     if text.startswith(_INTERNAL_BEGINNINGS) or text.endswith(_INTERNAL_ENDINGS):

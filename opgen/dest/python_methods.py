@@ -68,17 +68,18 @@ def render_binding(
 ) -> Binding:
     """The binding of one Python function."""
     pairs = function.pairs
-    name = pairs[0].function.func.name.name
+    own = pairs[0].function.func.name.name
+    name = own.text
     head = f"static PyObject * {module.prefix}{name}(PyObject* self_, PyObject* args"
     is_noarg = len(pairs) == 1 and pairs[0].signature.arguments_count() == 0 and module.namespace is None
     head += ")" if is_noarg else ", PyObject* kwargs)"
     calls = _Calls(module, _structseq_variables(pairs, module), signatures)
     body = _noarg_body(function, calls) if is_noarg else _parser_body(function, calls)
     return Binding(
-        name=str(name),
-        base_name=name.base,
+        name=name,
+        base_name=own.base,
         forward=f"{head};",
-        method_def=_method_def(str(name), name.dunder_method, is_noarg, module, doc),
+        method_def=_method_def(name, own.dunder_method, is_noarg, module, doc),
         method=f"// {name}\n{head}\n{{\n  HANDLE_TH_ERRORS\n{body}  END_HANDLE_TH_ERRORS\n}}\n",
     )
 

@@ -39,7 +39,7 @@ def structseqs(program: PythonProgram, *, is_out_apart: bool = True) -> Iterator
     by_name: dict[str, list[NativeFunction]] = {}
     for function in program.bound:
         if len(function.func.returns) > 1:
-            by_name.setdefault(str(function.func.name.name), []).append(function)
+            by_name.setdefault(function.func.name.name.text, []).append(function)
     for _, functions in sorted(by_name.items()):
         yield from structseqs_of(functions, is_out_apart=is_out_apart).items()
 
