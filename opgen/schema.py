@@ -937,14 +937,11 @@ class BaseOperatorName:
     """The name as it is written."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", self._spell())
-
-    def _spell(self) -> str:
-        namespace = f"{self.namespace}::" if self.namespace else ""
         if self.dunder_method:
-            return f"{namespace}__{'i' if self.inplace else ''}{self.base}__"
-        tail = "_" if self.inplace else "_functional" if self.functional_overload else ""
-        return f"{namespace}{self.base}{tail}"
+            name = f"__{'i' if self.inplace else ''}{self.base}__"
+        else:
+            name = f"{self.base}{'_' if self.inplace else '_functional' if self.functional_overload else ''}"
+        object.__setattr__(self, "text", f"{self.namespace}::{name}" if self.namespace else name)
 
     @staticmethod
     def parse(text: str) -> BaseOperatorName:
@@ -952,14 +949,14 @@ class BaseOperatorName:
         namespace, _, name = text.rpartition("::")
         if not _IDENTIFIER.fullmatch(name):
             raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is no operator name")
+        if not name.endswith("_"):
+            base = name.removesuffix("_functional")
+            return BaseOperatorName(base, False, False, base != name, namespace or None)
         if len(name) > 4 and name.startswith("__") and name.endswith("__"):
             base = name[2:-2]
             inplace = base.startswith("i") and base[1:] in AUGMENTED_ASSIGNMENT_NAMES
             return BaseOperatorName(base[1:] if inplace else base, inplace, True, False, namespace or None)
-        if name.endswith("_"):
-            return BaseOperatorName(name[:-1], True, False, False, namespace or None)
-        functional = name.endswith("_functional")
-        return BaseOperatorName(name.removesuffix("_functional"), False, False, functional, namespace or None)
+        return BaseOperatorName(name[:-1], True, False, False, namespace or None)
 
     def __str__(self) -> str:
         return self.text
