@@ -185,10 +185,13 @@ def _hash(values: str) -> Iterator[str]:
 
 
 def _init(cls: type, every: Sequence[Field], *, frozen: bool) -> Callable[..., None]:
-    is_plain = all(one.init and one.default_factory is _Missing for one in every)
+    given = [one for one in every if one.init]
+    # Fields that are not given are left to the class, unless they have a value to begin with.
+    is_plain = all(one.default_factory is _Missing and (one.init or one.default is _Missing) for one in every)
     has_post_init = hasattr(cls, "__post_init__")
-    if frozen and is_plain and not has_post_init and len(every) < len(_PLAIN_INITS):
-        return _renamed(_PLAIN_INITS[len(every)], cls, every)
+    known = _INITS_WITH_MORE if has_post_init else _PLAIN_INITS
+    if frozen and is_plain and len(given) < len(known):
+        return _renamed(known[len(given)], cls, given)
     scope: dict[str, Any] = {}
     for one in every:
         scope[f"default_{one.name}"] = one.default if one.default_factory is _Missing else one.default_factory
@@ -202,24 +205,26 @@ def _init(cls: type, every: Sequence[Field], *, frozen: bool) -> Callable[..., N
     return _compiled(cls, "__init__", lines, scope)
 
 
-def _plain_inits(most: int) -> Iterator[CodeType]:
+def _plain_inits(most: int, last: str) -> Iterator[CodeType]:
     """The code of `__init__` for a class of no fields, of one, of two …: that of others only has other names."""
     for count in range(most):
         parameters = "".join([f", _{at}" for at in range(count)])
-        statements = "; ".join([f"set_{at}(self, _{at})" for at in range(count)])
+        statements = "; ".join([*[f"set_{at}(self, _{at})" for at in range(count)], last])
         scope: dict[str, Any] = {}
-        exec(f"def __init__(self{parameters}): {statements or 'pass'}", scope)
+        exec(f"def __init__(self{parameters}): {statements}", scope)
         yield scope["__init__"].__code__
 
 
-_PLAIN_INITS: Final = tuple(_plain_inits(8))
+_PLAIN_INITS: Final = tuple(_plain_inits(8, "pass"))
+_INITS_WITH_MORE: Final = tuple(_plain_inits(6, "self.__post_init__()"))
+"""Of classes that work something out of their fields."""
 
 
-def _renamed(code: CodeType, cls: type, every: Sequence[Field]) -> Callable[..., None]:
-    """The `__init__` of a class, as it would be compiled."""
-    code = code.replace(co_varnames=("self", *(one.name for one in every)))
-    setters = {f"set_{at}": getattr(cls, one.name).__set__ for at, one in enumerate(every)}
-    defaults = tuple(one.default for one in every if one.default is not _Missing)
+def _renamed(code: CodeType, cls: type, given: Sequence[Field]) -> Callable[..., None]:
+    """The `__init__` of a class that is given these fields, as it would be compiled."""
+    code = code.replace(co_varnames=("self", *(one.name for one in given)))
+    setters = {f"set_{at}": getattr(cls, one.name).__set__ for at, one in enumerate(given)}
+    defaults = tuple(one.default for one in given if one.default is not _Missing)
     init = FunctionType(code, setters, "__init__", defaults)
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
