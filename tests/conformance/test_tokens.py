@@ -29,6 +29,9 @@ SAME = (
     pytest.param("/* a\n// b\n*/ int c;\n  // d", "int c;", id="lines of comment"),
     pytest.param("a /* ' \" */ + b // don't\n+ c;", "a + b + c;", id="quotes in comments"),
     pytest.param("#error it isn't so\nint a;", "#error it isn't so\n  int a;", id="apostrophe in an error"),
+    pytest.param('f("a",\n  g(b),\n  c);\nd;', 'f("a", g(b),\n  c); d; // e', id="calls over lines"),
+    pytest.param('f("R");\na;', 'f(\n"R"); a;', id="a string that ends in R"),
+    pytest.param("a;\n/* b */ c;", "a; /* d */\nc;\n", id="a comment within a line"),
 )
 DIFFERENT = (
     pytest.param("int f(int a);", "int f(int b);", id="name"),
@@ -53,6 +56,11 @@ DIFFERENT = (
     pytest.param("int a;", "int a; int b;", id="longer"),
     pytest.param("int a; int b;", "int a;", id="shorter"),
     pytest.param("return a;", "returna;", id="words"),
+    pytest.param("f(a,\nb);\ng();", "f(a, b);\nh();", id="after a call over lines"),
+    pytest.param("f(a,\nb);\ng();", "f(a, b);", id="no more after a call over lines"),
+    pytest.param("a\n#if B\nc", "a #if B\nc", id="a directive that isn't"),
+    pytest.param('f(\n"R", R"(a\n//b\n)");', 'f("R", R"(a\n//c\n)");', id="comment in a raw string over lines"),
+    pytest.param("f(a, /* b\n// */ c);", "f(a, /* b\n// */ d);", id="a comment that goes on"),
 )
 
 

@@ -56,6 +56,7 @@ _INSIDE_DIRECTIVE: Final = re.compile(
     rf"|(?P<token>{_RAW.format('outer')}|{_STRING}|{_CHARACTER}|{_NAME}|{_NUMBER}|{_PUNCTUATION}|\S)"
 )
 _INCLUDE: Final = re.compile(r"\#\s*(include|include_next|import)\b\s*(<[^>\n]*>|\"[^\"\n]*\")")
+_OVER_LINES: Final = re.compile(r"/\*(?!.*\*/)|R\"[^\s()\\]{0,16}\(")
 _FUNCTION_MACRO: Final = re.compile(r"\#\s*define\s+(\w+)\(")
 _SPLICES: Final = re.compile(
     rf"{_RAW.format('raw')}|\w+|{_BLOCK_COMMENT}|//(?:\\\n|[^\n])*|(?:u8|[uUL])?\"(?:[^\"\\\n]|\\(?:.|\n))*\"|\\\n"
@@ -162,19 +163,45 @@ def compare_lines(path: str, expected: str, actual: str) -> Difference | None:
 
 
 def _have_same_lines(expected: str, actual: str) -> bool:
-    """Whether two texts differ in indentation, empty lines and lines of comment alone; far quicker than tokens.
+    """Whether two texts have the same tokens, found out line by line; far quicker than all tokens of both.
 
-    Only literals that span lines could make that matter: a text that may have one isn't judged here.
+    A text with something that may go on over lines, a raw string or a comment, isn't judged here.
     """
-    if any(mark in text for text in (expected, actual) for mark in ("\\\n", "\\\r", 'R"')):
+    if any(_OVER_LINES.search(text) for text in (expected, actual)):
         return False
-    return _lines_with_code(expected) == _lines_with_code(actual)
+    left, right = _lines_with_code(expected), _lines_with_code(actual)
+    while True:
+        one, other = next(left, None), next(right, None)
+        if one == other:
+            if one is None:
+                return True
+        elif not _are_aligned(one or "", other or "", left, right):
+            return False
 
 
-def _lines_with_code(text: str) -> list[str]:
-    lines = (line.strip() for line in text.split("\n"))
-    # A line that begins with slashes is a comment, in a block comment as well, unless it ends that one.
-    return [line for line in lines if line and not (line.startswith("//") and "*/" not in line)]
+def _are_aligned(one: str, other: str, left: Iterator[str], right: Iterator[str]) -> bool:
+    """Whether two lines, with as many that follow them as it takes, have the same tokens."""
+    mine, theirs = _tokens_of_line(one), _tokens_of_line(other)
+    while mine != theirs:
+        count = min(len(mine), len(theirs))
+        if mine[:count] != theirs[:count]:
+            return False
+        mine, theirs = mine[count:], theirs[count:]
+        more = next(right if mine else left, None)
+        if more is None:
+            return False
+        (theirs if mine else mine).extend(_tokens_of_line(more))
+    return True
+
+
+def _tokens_of_line(line: str) -> list[str]:
+    return [_canonical(token) for token in _tokens(f"\n{line}")]
+
+
+def _lines_with_code(text: str) -> Iterator[str]:
+    """The lines that aren't empty, nor just a comment; those that end in a backslash joined to the next."""
+    lines = text.replace("\r\n", "\n").replace("\\\n", "").split("\n")
+    return (line for line in map(str.strip, lines) if line and not line.startswith("//"))
 
 
 def _joined(text: str) -> str:
