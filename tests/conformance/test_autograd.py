@@ -14,10 +14,7 @@ from typing import Final
 
 import pytest
 
-from opgen.dest.python_nodes import emit_python_node_headers, emit_python_node_sources
-from opgen.diagnostics import Diagnostics
-from opgen.gen_autograd import gen_autograd, load_autograd, main
-from opgen.output.template import TemplateSet
+from opgen.gen_autograd import gen_autograd, main
 from opgen.selective_build.selector import SelectiveBuilder
 from tests.conformance.compare import compare_trees
 from tests.conformance.runs import run_command
@@ -38,15 +35,13 @@ operators:
 """A build that trains a few operators: views, operators on lists, one without overloads, one for inference only."""
 
 ORACLE: Final = """
-import sys
-from torchgen.packaged.autograd.gen_autograd import gen_autograd, gen_autograd_python
+import gc, sys
+from torchgen.packaged.autograd.gen_autograd import gen_autograd
 from torchgen.selective_build.selector import SelectiveBuilder
+gc.disable()
 kind, selection, *paths = sys.argv[1:]
 selector = SelectiveBuilder.from_yaml_str(selection) if selection else SelectiveBuilder.get_nop_selector()
-if kind == "python":
-    gen_autograd_python(*paths)
-else:
-    gen_autograd(*paths, selector, disable_autograd=kind == "disabled")
+gen_autograd(*paths, selector, disable_autograd=kind == "disabled")
 """
 MADE_ON_THE_WAY: Final = "templates/VariableType.cpp"
 
@@ -87,21 +82,6 @@ def test_writes_what_torch_writes(kind: str, selection: str, inputs: Inputs, tmp
     assert not report.extra, report.render()
     assert not report.differences, report.render()
     assert set(report.missing) <= {MADE_ON_THE_WAY}, report.render()
-
-
-def test_python_types_of_nodes(inputs: Inputs, tmp_path: Path) -> None:
-    inputs.oracle("python", "", tmp_path / "torch")
-    log = Diagnostics()
-    program = load_autograd(inputs.functions, inputs.tags, inputs.folder / "derivatives.yaml", log)
-    assert program is not None, log.render()
-    templates = TemplateSet(inputs.folder / "templates")
-    (tmp_path / "opgen").mkdir()
-    for emit in (emit_python_node_headers, emit_python_node_sources):
-        for file in emit(program, templates):
-            (tmp_path / "opgen" / file.path).write_text(file.text, encoding="utf-8")
-    report = compare_trees(tmp_path / "torch", tmp_path / "opgen", ["python_functions*"])
-    assert report.is_same, report.render()
-    assert report.compared == 7
 
 
 def test_command(inputs: Inputs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
