@@ -39,9 +39,13 @@ class FlagSet:
 
     def command(self, module: str, source: Path) -> list[str]:
         """The whole command, to be run in ``<root>/<name>.cwd``."""
+        return [sys.executable, "-m", module, *self.command_line(source)]
+
+    def command_line(self, source: Path) -> list[str]:
+        """The arguments of the command."""
         place = ["-d", f"../{self.name}"] if self.install_dir else []
         extra = [argument.format(name=self.name, data=DATA) for argument in self.arguments]
-        return [sys.executable, "-m", module, "-s", str(source), *place, *extra]
+        return ["-s", str(source), *place, *extra]
 
     def folders(self) -> tuple[str, ...]:
         """The folders under the root that a run may have written into, the working directory included."""
