@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -77,7 +77,8 @@ def _reached(modules: Iterable[str]) -> set[Path]:
     return found
 
 
-def ids_in_source() -> dict[str, str]:
+@pytest.fixture(scope="module")
+def ids_in_source() -> Mapping[str, str]:
     """All ids of what the commands run, and a file that has each."""
     found: dict[str, str] = {}
     for path in sorted(_reached(COMMANDS)):
@@ -91,12 +92,13 @@ def ids_shown() -> set[str]:
     return {id for path in CASES.glob("*/stderr") for id in _SHOWN.findall(path.read_text(encoding="utf-8"))}
 
 
-def test_ids_are_found() -> None:
-    assert {"unknown-key", "schema-syntax", "unknown-variant", "template-unknown-variable"} <= ids_in_source().keys()
+def test_ids_are_found(ids_in_source: Mapping[str, str]) -> None:
+    assert {"unknown-key", "schema-syntax", "unknown-variant", "template-unknown-variable"} <= ids_in_source.keys()
 
 
-def test_every_id_has_a_case() -> None:
-    lacking = {id: file for id, file in ids_in_source().items() if id not in ids_shown() | SHOWN_ELSEWHERE.keys()}
+def test_every_id_has_a_case(ids_in_source: Mapping[str, str]) -> None:
+    shown = ids_shown() | SHOWN_ELSEWHERE.keys()
+    lacking = {id: file for id, file in ids_in_source.items() if id not in shown}
     assert not lacking, "add a case below tests/golden/cases for each of these"
 
 
@@ -105,9 +107,9 @@ def test_what_is_shown_elsewhere_is(id: str, file: str) -> None:
     assert id in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_every_id_is_explained() -> None:
+def test_every_id_is_explained(ids_in_source: Mapping[str, str]) -> None:
     text = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
     explained = re.findall(r"^\| `([a-z0-9-]+)` \|", text, re.MULTILINE)
     assert explained == sorted(set(explained)), "one row an id, in order"
-    assert set(explained) >= ids_in_source().keys(), "explain these in docs/diagnostics.md"
-    assert set(explained) <= ids_in_source().keys(), "these are gone: remove their rows"
+    assert set(explained) >= ids_in_source.keys(), "explain these in docs/diagnostics.md"
+    assert set(explained) <= ids_in_source.keys(), "these are gone: remove their rows"
