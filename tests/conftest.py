@@ -16,8 +16,53 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
+
+from tests.sharing import Share
+
+SLOWEST_FIRST: Final = (
+    "tests/extension/",
+    "tests/compile/",
+    "tests/packaged/test_derivatives.py",
+    "tests/conformance/test_flags.py",
+    "tests/conformance/",
+    "tests/incremental/",
+    "tests/faults/",
+    "tests/packaged/",
+    "tests/unit/test_architecture.py",
+)
+"""The order of tests between several processes, which then end together. The others follow."""
+ONE_BY_ONE: Final = ("tests/compile/", "tests/conformance/test_flags.py", "tests/extension/test_project.py")
+"""Long tests that are given out one at a time; others by file, so that what a module sets up is set up once."""
+
+
+class Schedule(LoadFileScheduling):  # type: ignore[misc]
+    """Gives tests to processes in the order of collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if nodeid.startswith(ONE_BY_ONE) else str(super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule | None:
+    """For `-n` without `--dist`."""
+    if config.getoption("dist") != "load":
+        return None
+    config.option.loadscopereorder = False  # files with most tests first
+    return Schedule(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts the slowest tests first in each of several processes."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def _rank(nodeid: str) -> int:
+    return next((rank for rank, prefix in enumerate(SLOWEST_FIRST) if nodeid.startswith(prefix)), len(SLOWEST_FIRST))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,13 +97,25 @@ def torch_source() -> Path:
 
 
 @pytest.fixture(scope="session")
-def type_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, str]]:
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all test processes of the session have in common."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def share(session_folder: Path) -> Share:
+    """What all test processes have in common."""
+    return Share(session_folder)
+
+
+@pytest.fixture(scope="session")
+def type_check(session_folder: Path) -> Callable[..., tuple[int, str]]:
     """Runs `mypy --strict` in a folder: its exit code, and what it says.
 
     To learn what torch is takes it half a minute, so all test processes share what it has learnt.
     """
-    base = tmp_path_factory.getbasetemp()
-    known = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "mypy"
+    known = session_folder / "mypy"
     known.mkdir(exist_ok=True)
 
     def check(folder: Path, *arguments: str | os.PathLike[str], path: str | os.PathLike[str] = "") -> tuple[int, str]:

@@ -7,7 +7,8 @@ The generated tree stands in front of torch's installed headers, as it does in a
     stubs/                                              what torch doesn't install (CUDA, a JSON library, a kernel)
     <site-packages>/torch/include/
 
-Nothing is linked: kernels need only be declared.
+Nothing is linked: kernels need only be declared. Sources are read over a precompiled header, of the generated class
+`Tensor` and of headers of torch's that nearly all of them begin with. It has no header of ours that they name.
 """
 
 from __future__ import annotations
@@ -16,29 +17,29 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.compilers import QUICK
 from tests.conformance.flagsets import FlagSet
 from tests.conformance.runs import run_command
+from tests.sharing import Share
 
 STUBS: Final = Path(__file__).resolve().parent / "stubs"
 SHIMS: Final = "torch/csrc/inductor/aoti_torch/generated"
 
 # One of each template; those of other keys, devices and operators differ from them in names alone.
-# Headers that stand by themselves.
+# Headers that stand by themselves, beside those that a source below begins with.
 HEADERS: Final = (
-    "Functions.h",
     "NativeFunctions.h",
     "Operators.h",
     "RedispatchFunctions.h",
     "CPUFunctions.h",
-    "core/TensorBody.h",
     "core/aten_interned_strings.h",
-    "FunctionalInverses.h",
     "ViewMetaClasses.h",
     "VmapGeneratedPlumbing.h",
     "ops/add.h",
@@ -70,18 +71,31 @@ SOURCES: Final = (
     "ATen/RegisterSparseCUDA_0.cpp",
     "ATen/RegisterCompositeImplicitAutogradNestedTensor_0.cpp",
     "ATen/CompositeViewCopyKernels.cpp",
-    "ATen/Functions.cpp",
     "ATen/RegisterBackendSelect.cpp",
     "ATen/RegisterSchema.cpp",
+    f"{SHIMS}/c_shim_aten.cpp",
+    f"{SHIMS}/c_shim_cpu.cpp",
+    f"{SHIMS}/c_shim_cuda.cpp",
+)
+# These begin with headers that must stand by themselves (Functions.h, FunctionalInverses.h, TensorBody.h), or say that
+# they do without the class `Tensor`.
+SOURCES_WITHOUT_COMMON: Final = (
+    "ATen/Functions.cpp",
     "ATen/ViewMetaClasses.cpp",
     "ATen/UfuncCPUKernel_add.cpp",
     "ATen/UfuncCPU_add.cpp",
     "ATen/core/TensorMethods.cpp",
     "ATen/core/ATenOpList.cpp",
-    f"{SHIMS}/c_shim_aten.cpp",
-    f"{SHIMS}/c_shim_cpu.cpp",
-    f"{SHIMS}/c_shim_cuda.cpp",
 )
+COMMON: Final = (
+    "ATen/core/Tensor.h",
+    "ATen/core/dispatch/Dispatcher.h",
+    "ATen/core/op_registration/adaption.h",
+    "ATen/DeviceGuard.h",
+    "ATen/Dispatch.h",
+    "torch/library.h",
+)
+PER_OPERATOR: Final = "-DAT_PER_OPERATOR_HEADERS"
 DEFINES: Final = ("-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
 
 
@@ -94,9 +108,18 @@ class Compiler:
 
     def check(self, source: Path, tree: Path, *flags: str) -> None:
         """Fail the test unless the source is accepted."""
+        self._run(tree, "-fsyntax-only", *flags, str(source))
+
+    def precompile(self, headers: Sequence[str], folder: Path, tree: Path, *flags: str) -> None:
+        """Precompiles headers, as `common.h` in the folder. Sources need the flags and `-include` with its path."""
+        common = folder / "common.h"
+        common.write_text("".join(f"#include <{header}>\n" for header in headers), encoding="utf-8")
+        self._run(tree, *flags, "-x", "c++-header", "-o", f"{common}.gch", str(common))
+
+    def _run(self, tree: Path, *arguments: str) -> None:
         include = (tree, STUBS, self.torch_include, self.torch_include / "torch" / "csrc" / "api" / "include")
         folders = [f"-I{folder}" for folder in include]
-        command = [self.program, "-std=c++20", "-fsyntax-only", "-w", *DEFINES, *flags, *folders, str(source)]
+        command = [self.program, "-std=c++20", "-w", QUICK, *DEFINES, *folders, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
         if done.returncode != 0:
             pytest.fail(f"{' '.join(command)}\n{done.stderr[:4000]}", pytrace=False)
@@ -112,25 +135,31 @@ def compiler() -> Compiler:
     return Compiler(program, Path(spec.submodule_search_locations[0]) / "include")
 
 
-def _generated(generator: str, source: Path, tree: Path, *arguments: str) -> Path:
+def _generate(generator: str, source: Path, tree: Path, *arguments: str) -> None:
     command = FlagSet("tree", install_dir=False).command(generator, source)
     run = run_command([*command, "-d", str(tree / "ATen"), "--aoti-install-dir", str(tree / SHIMS), *arguments], tree)
     if run.code != 0:
         pytest.fail(f"exit code {run.code}\n{run.out}\n{run.err}", pytrace=False)
-    return tree
 
 
 @pytest.fixture(scope="session")
-def tree(generator: str, torch_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(generator: str, torch_source: Path, share: Share) -> Path:
     """A whole tree: one header an operator, all shims with their headers."""
     arguments = ("--per-operator-headers", "--update-aoti-c-shim")
-    return _generated(generator, torch_source, tmp_path_factory.mktemp("tree"), *arguments)
+    return share.folder("tree", lambda folder: _generate(generator, torch_source, folder, *arguments))
 
 
 @pytest.fixture(scope="session")
-def whole_tree(generator: str, torch_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole_tree(generator: str, torch_source: Path, share: Share) -> Path:
     """A tree of headers that each hold all operators."""
-    return _generated(generator, torch_source, tmp_path_factory.mktemp("whole"), "--generate", "headers")
+    return share.folder("whole", lambda folder: _generate(generator, torch_source, folder, "--generate", "headers"))
+
+
+@pytest.fixture(scope="session")
+def precompiled(compiler: Compiler, tree: Path, share: Share) -> tuple[str, ...]:
+    """Flags for sources of the whole tree."""
+    folder = share.folder("precompiled", lambda folder: compiler.precompile(COMMON, folder, tree, PER_OPERATOR))
+    return (PER_OPERATOR, "-include", str(folder / "common.h"))
 
 
 def _including(folder: Path, *lines: str) -> Path:
@@ -140,20 +169,26 @@ def _including(folder: Path, *lines: str) -> Path:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_source(name: str, compiler: Compiler, tree: Path) -> None:
-    compiler.check(tree / name, tree, "-DAT_PER_OPERATOR_HEADERS")
+def test_source(name: str, compiler: Compiler, tree: Path, precompiled: tuple[str, ...]) -> None:
+    compiler.check(tree / name, tree, *precompiled)
+
+
+@pytest.mark.parametrize("name", SOURCES_WITHOUT_COMMON)
+def test_source_by_itself(name: str, compiler: Compiler, tree: Path) -> None:
+    compiler.check(tree / name, tree, PER_OPERATOR)
 
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_header_alone(name: str, compiler: Compiler, tree: Path, tmp_path: Path) -> None:
     source = _including(tmp_path, f"#include <ATen/{name}>")
-    compiler.check(source, tree, "-DAT_PER_OPERATOR_HEADERS")
+    compiler.check(source, tree, PER_OPERATOR)
 
 
 @pytest.mark.parametrize("name", HEADERS_AFTER_TENSOR)
-def test_header_after_the_tensor_class(name: str, compiler: Compiler, tree: Path, tmp_path: Path) -> None:
-    source = _including(tmp_path, "#include <ATen/core/Tensor.h>", f"#include <ATen/{name}>")
-    compiler.check(source, tree, "-DAT_PER_OPERATOR_HEADERS")
+def test_header_after_the_tensor_class(
+    name: str, compiler: Compiler, tree: Path, precompiled: tuple[str, ...], tmp_path: Path
+) -> None:
+    compiler.check(_including(tmp_path, f"#include <ATen/{name}>"), tree, *precompiled)
 
 
 @pytest.mark.parametrize("name", WHOLE_HEADERS)
@@ -161,10 +196,12 @@ def test_header_of_all_operators(name: str, compiler: Compiler, whole_tree: Path
     compiler.check(_including(tmp_path, f"#include <ATen/{name}>"), whole_tree)
 
 
-def test_registration_declarations(compiler: Compiler, tree: Path, tmp_path: Path) -> None:
+def test_registration_declarations(
+    compiler: Compiler, tree: Path, precompiled: tuple[str, ...], tmp_path: Path
+) -> None:
     """A list for backends out of the tree to read. It's C++ too, once `std` the operator isn't `std` the namespace."""
-    lines = ("#include <ATen/ATen.h>", "namespace registration {", "#include <ATen/RegistrationDeclarations.h>", "}")
-    compiler.check(_including(tmp_path, *lines), tree)
+    lines = ("namespace registration {", "#include <ATen/RegistrationDeclarations.h>", "}")
+    compiler.check(_including(tmp_path, *lines), tree, *precompiled)
 
 
 def test_shim_headers(compiler: Compiler, tree: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program
 from opgen.gen_lazy_tensor import main
 from opgen.lazy.shapes import GenLazyShapeInferenceDefinition
+from tests.compilers import QUICK
 
 BACKENDS: Final = Path(__file__).resolve().parents[1] / "conformance" / "data" / "lazy"
 NON_NATIVE: Final = """
@@ -72,7 +73,7 @@ def test_nodes_and_kernels_compile(
     Path("all.cpp").write_text(_source(key), encoding="utf-8")
     include = Path(torch.submodule_search_locations[0]) / "include"
     folders = (tmp_path, include, include / "torch" / "csrc" / "api" / "include")
-    command = [compiler, "-std=c++20", "-w", "-fsyntax-only", *(f"-I{folder}" for folder in folders), "all.cpp"]
+    command = [compiler, "-std=c++20", "-w", QUICK, "-fsyntax-only", *(f"-I{folder}" for folder in folders), "all.cpp"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.fail(done.stderr[:4000], pytrace=False)

@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from tests.compile.test_compile import Compiler, compiler
+from tests.compilers import QUICK
 from tests.conformance.runs import run_command
 
 __all__ = ["compiler"]
@@ -132,7 +133,7 @@ def outcome(
     ops = str(folder / "ops")
     _generate(folder, "--source-path", ops, "--TEST-ONLY-op-registration-allowlist-yaml-path", str(listed))
     include = (folder, compiler.torch_include, compiler.torch_include / "torch" / "csrc" / "api" / "include")
-    flags = ["-std=c++20", "-shared", "-fPIC", "-O0", "-w", *(f"-I{place}" for place in include)]
+    flags = ["-std=c++20", "-shared", "-fPIC", "-O0", "-w", QUICK, *(f"-I{place}" for place in include)]
     libraries = compiler.torch_include.parent / "lib"
     built = folder / "check.so"
     _run(compiler.program, *flags, HERE / "unboxing_check.cpp", "-o", built, f"-L{libraries}", "-ltorch_cpu", "-lc10")

@@ -11,13 +11,10 @@ from tests.extension.building import EXAMPLES, Built, build_once, require_tools
 
 
 @pytest.fixture(scope="session")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def builds(session_folder: Path) -> Path:
     """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
     kept = os.environ.get("OPGEN_TEST_BUILDS")
-    if kept:
-        return Path(kept)
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "extensions"
+    return Path(kept) if kept else session_folder / "extensions"
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +31,7 @@ def toy(builds: Path) -> Built:
 
 def _loaded(name: str, builds: Path, source: Path | None = None) -> Built:
     require_tools("ninja")
-    built = build_once(name, source or EXAMPLES / name, builds)
+    built = build_once(name, source or EXAMPLES / name, builds, precompiled=True)
     import torch
 
     torch.ops.load_library(os.fspath(built.library(name)))

@@ -12,6 +12,7 @@ import pytest
 
 from opgen import gen, new
 from opgen.cpp_extension import GenerationError, generate_sources
+from tests.compilers import QUICK
 from tests.extension.building import EXAMPLES, Built, alone, build_once, configure, require_tools, run
 
 FRACTIONS = "rational::unit_fractions"
@@ -74,7 +75,7 @@ def test_new_project_is_installed_by_pip(tiny: Path, tmp_path: Path) -> None:
     others = [path for path in sys.path if path.endswith("site-packages")]
     (Path(folder) / "others.pth").write_text("\n".join(others) + "\n")
     flags = ["--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
-    run([python, "-m", "pip", "install", *flags, "."], tiny, CFLAGS="-O0", MAX_JOBS="2")
+    run([python, "-m", "pip", "install", *flags, "."], tiny, CFLAGS=f"-O0 {QUICK}", MAX_JOBS="2")
     program = """
 import mylib, torch
 assert mylib.twice(torch.ones(2)).tolist() == torch.ops.mylib.twice(torch.ones(2)).tolist() == [2, 2]
@@ -91,14 +92,15 @@ def test_extension_is_compiled_and_imported_in_one_step(tiny: Path) -> None:
     program = """
 import torch
 from opgen.cpp_extension import load
-arguments = dict(name="mylib", definitions="ops", sources=["src/kernels.cpp"], extra_cflags=["-std=c++20", "-O0"])
+flags = ["-std=c++20", "-O0", "QUICK"]
+arguments = dict(name="mylib", definitions="ops", sources=["src/kernels.cpp"], extra_cflags=flags)
 mylib = load(**arguments)
 assert mylib.twice(torch.ones(2)).tolist() == torch.ops.mylib.twice(torch.ones(2)).tolist() == [2, 2]
 assert load(**arguments) is mylib
 import mylib as imported
 assert imported is mylib
 """
-    run([sys.executable, "-c", program], tiny, MAX_JOBS="2")
+    run([sys.executable, "-c", program.replace("QUICK", QUICK)], tiny, MAX_JOBS="2")
 
 
 def test_derivatives_that_are_added_later_configure_a_build_anew(tiny: Path, tmp_path: Path) -> None:

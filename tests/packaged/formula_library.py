@@ -24,6 +24,7 @@ from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo
 from opgen.api.dispatcher import arguments as dispatcher_arguments
 from opgen.frontend.derivatives import Derivatives
 from opgen.model import Argument, Arguments, FunctionSchema, OperatorName, Return, Type
+from tests.compilers import QUICK
 
 HELPERS = Path(__file__).with_name("formula_helpers.h")
 LIBRARY = "opgen_formulas"
@@ -166,7 +167,7 @@ def build_library(formulas: Iterable[Formula], folder: Path) -> None:
     includes = [f"-I{torch_folder / 'include'}", f"-I{torch_folder / 'include' / 'torch' / 'csrc' / 'api' / 'include'}"]
     links = [f"-L{torch_folder / 'lib'}", "-ltorch_cpu", "-lc10"]
     # What is bound lazily may be missing, as long as nobody calls it.
-    flags = ["-std=c++20", "-O0", "-w", "-fPIC", "-shared", "-Wl,-z,lazy"]
+    flags = ["-std=c++20", "-O0", "-w", QUICK, "-fPIC", "-shared", "-Wl,-z,lazy"]
     run = subprocess.run(
         ["g++", *flags, *includes, str(source), "-o", str(library), *links], capture_output=True, text=True, check=False
     )
