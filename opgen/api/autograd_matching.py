@@ -62,11 +62,11 @@ class _Matcher:
         self.names = frozenset([name.name.base for name in infos])
         for name, found in infos.items():
             func = next(iter(found.values())).func.func
-            self.own[str(name)] = found
+            self.own[name.text] = found
             kind = self.functional if func.kind() is SchemaKind.functional else self.other
             kind.add(func, found)
             if DEFAULT_KEY in found:
-                self.references.setdefault(str(name.name), []).append(found[DEFAULT_KEY])
+                self.references.setdefault(name.name.text, []).append(found[DEFAULT_KEY])
 
     def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
         """The operator with its derivatives, if it has any."""

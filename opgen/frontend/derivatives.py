@@ -78,7 +78,7 @@ def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorNa
         for key, found in entry.sets.items():
             op = None
             if found.args_with_derivatives:
-                prefix = node_class_prefix(str(entry.operator.function.func.name.name), key)
+                prefix = node_class_prefix(entry.operator.function.func.name.name.text, key)
                 op = f"{prefix}{next(counters[prefix])}"
             infos[key] = _info(entry, found, op)
         yield entry.operator.function.func.name, MappingProxyType(infos)

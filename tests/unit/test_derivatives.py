@@ -8,7 +8,7 @@ from opgen.api.autograd import DifferentiabilityInfo, gen_differentiable_outputs
 from opgen.api.autograd_matching import match_differentiability_info
 from opgen.api.types import CONST_TENSOR, LONG, OPTIONAL_TENSOR, TENSOR, NamedCType
 from opgen.frontend.derivatives import node_class_prefix
-from opgen.frontend.formulas import keep
+from opgen.frontend.formulas import find_problems, keep
 from opgen.model import OperatorName
 from tests.unit.tiny_derivatives import OPERATORS, autograd_of, derivatives_of
 from tests.unit.tiny_programs import program_of
@@ -43,6 +43,27 @@ def test_what_a_formula_keeps(formula: str, text: str, kept: str) -> None:
     saved = (*found.saved_inputs, *found.saved_outputs)
     shown = [one.name if one.name == one.expr else f"{one.name} = {one.expr}" for one in saved]
     assert (found.text, ", ".join(shown)) == (text, kept)
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong"),
+    [
+        ("f(grad) / self", []),
+        ("""f("(", 'it', self) /* ) selff */""", []),
+        ("std::vector<Tensor>({self.f(), at::zeros({}), grad})", []),
+        ("self < grad ? self : grad", []),
+        ("self_sum + sum(self)", ["self_sum"]),
+        ("sum + sum(self)", ["sum"]),
+        ("(/*)*/ self", ["("]),
+        ("(self] + selff", ["]", "selff"]),
+        ("f(self, \"grad)", ["\"grad)"]),
+        ("selff<grad", ["selff"]),
+        ("true < self", ["true"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_formula(formula: str, wrong: list[str]) -> None:
+    problems = find_problems(formula, identifiers(formula), frozenset({"self", "grad"}))
+    assert [formula[one.start : one.end] for one in problems] == wrong
 
 
 def _one(entries: str, name: str, key: str = "Default") -> DifferentiabilityInfo:
@@ -166,6 +187,19 @@ def test_in_place_forms_compute_the_tangent_in_place() -> None:
     assert forward.required_original_self_value
     assert found["neg.out"].info is not None
     assert found["select.int"].info is None
+
+
+def test_what_has_the_same_signature_shares_derivatives_whatever_its_defaults() -> None:
+    operators = """
+- func: grow(Tensor self, int by=1) -> Tensor
+  dispatch: {CPU: grow}
+- func: grow.again(Tensor self, int by) -> Tensor
+- func: grow.twice(Tensor self, int by, int times) -> Tensor
+  dispatch: {CPU: grow_twice}
+"""
+    program = autograd_of("- name: grow(Tensor self, int by=1) -> Tensor\n  self: grad\n", operators)
+    ops = {str(one.func.func.name): one.info and one.info["Default"].op for one in program.functions}
+    assert ops == {"grow": "GrowBackward0", "grow.again": "GrowBackward0", "grow.twice": None}
 
 
 def test_operators_on_lists_have_the_derivatives_of_those_on_tensors() -> None:
