@@ -15,7 +15,7 @@ from typing import Final
 
 from opgen.autograd_run import Command, Plan, run_pieces
 from opgen.bindings import DEPRECATED, load_python
-from opgen.dest.python_table import STUB_EMITTERS
+from opgen.dest.stub_table import STUB_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

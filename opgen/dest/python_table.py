@@ -10,7 +10,6 @@ from opgen.dest.python_bindings import emit_python_functions, emit_python_method
 from opgen.dest.python_enum_tag import emit_python_enum_tag
 from opgen.dest.python_nodes import emit_python_node_headers, emit_python_node_sources
 from opgen.dest.python_return_types import emit_python_return_types
-from opgen.dest.stubs import emit_function_stubs, emit_method_stubs, emit_return_type_stubs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.python_program import PythonProgram
@@ -38,14 +37,6 @@ class NodeEmitter:
     """As for those of autograd."""
 
 
-@dataclass(frozen=True, slots=True)
-class StubEmitter:
-    """One family of stub files, made of the operators and without templates."""
-
-    name: str
-    emit: Callable[[PythonProgram], Iterator[OutputFile]]
-
-
 BINDING_EMITTERS: Final[tuple[PythonEmitter, ...]] = (
     PythonEmitter("methods", emit_python_methods),
     PythonEmitter("functions", emit_python_functions),
@@ -59,11 +50,3 @@ NODE_EMITTERS: Final[tuple[NodeEmitter, ...]] = (
     NodeEmitter("nodes", emit_python_node_sources, cost=20),
 )
 """What shows the nodes of autograd's graph to Python."""
-
-
-STUB_EMITTERS: Final[tuple[StubEmitter, ...]] = (
-    StubEmitter("functions", emit_function_stubs),
-    StubEmitter("methods", emit_method_stubs),
-    StubEmitter("return types", emit_return_type_stubs),
-)
-"""What type checkers read."""
