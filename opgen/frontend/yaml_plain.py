@@ -112,15 +112,17 @@ class _Entry:
         for line in source.text[start:end].split("\n"):
             at, next_line = next_line, next_line + len(line) + 1
             head, colon, rest = line.partition(": ")
-            found = keys.get(head)
-            if found is None or not colon:
+            if not colon:
                 if line.lstrip(" ")[:1] in _SILENT:
                     continue
-                if not colon and line[-1] != ":":
+                if line[-1] != ":":
                     return None
-                found = self.find_key(head if colon else line[:-1])
-                if found is None:
-                    return None
+                head = line[:-1]
+            found = keys.get(head) or self.find_key(head)
+            if found is None:
+                if head.lstrip(" ")[:1] == "#":
+                    continue
+                return None
             column, key = found
             if (column != self.column or self.waiting is not None) and not self.move(column):
                 return None
