@@ -566,28 +566,30 @@ class CppSignature:
         """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
         if name is None:
             name = prefix + self.name(suppress_symint_suffix=suppress_symint_suffix)
-        parameters = _with_key_set(render_decls(self.arguments), is_redispatching_fn)
-        return f"{self.returns} {name}({parameters})"
+        parameters = render_decls(self.arguments)
+        if is_redispatching_fn:
+            parameters = _after_key_set(parameters)
+        return f"{self.returns.spelled} {name}({parameters})"
 
     def defn(self, *, name: str | None = None, prefix: str = "", is_redispatching_fn: bool = False) -> str:
         """The head of the definition: the declaration without defaults."""
         if name is None:
             name = prefix + self.name()
-        parameters = _with_key_set(render_defns(self.arguments), is_redispatching_fn)
-        return f"{self.returns} {name}({parameters})"
+        parameters = render_defns(self.arguments)
+        if is_redispatching_fn:
+            parameters = _after_key_set(parameters)
+        return f"{self.returns.spelled} {name}({parameters})"
 
     def type(self) -> str:
         """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
-        return f"{self.returns} ({render_types(self.arguments)})"
+        return f"{self.returns.spelled} ({render_types(self.arguments)})"
 
     def ptr_type(self) -> str:
         """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
-        return f"{self.returns} (*)({render_types(self.arguments)})"
+        return f"{self.returns.spelled} (*)({render_types(self.arguments)})"
 
 
-def _with_key_set(parameters: str, is_redispatching_fn: bool) -> str:
-    if not is_redispatching_fn:
-        return parameters
+def _after_key_set(parameters: str) -> str:
     return f"{DISPATCH_KEY_SET_PARAMETER}, {parameters}" if parameters else DISPATCH_KEY_SET_PARAMETER
 
 

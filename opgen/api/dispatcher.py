@@ -150,7 +150,7 @@ class DispatcherSignature:
         parameters = render_defns(self.arguments)
         if is_redispatching_fn:
             parameters = ", ".join(filter(None, (cpp.DISPATCH_KEY_SET_PARAMETER, parameters)))
-        return f"{self.returns} {self.name() if name is None else name}({parameters})"
+        return f"{self.returns.spelled} {self.name() if name is None else name}({parameters})"
 
     def exprs(self) -> list[Expr]:
         """The parameters as expressions, for a call from inside the function."""
@@ -158,11 +158,11 @@ class DispatcherSignature:
 
     def type(self) -> str:
         """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
-        return f"{self.returns} ({render_types(self.arguments)})"
+        return f"{self.returns.spelled} ({render_types(self.arguments)})"
 
     def ptr_type(self) -> str:
         """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
-        return f"{self.returns} (*)({render_types(self.arguments)})"
+        return f"{self.returns.spelled} (*)({render_types(self.arguments)})"
 
     def returns_type(self) -> CType:
         """The return type."""

@@ -173,15 +173,15 @@ class NativeSignature:
 
     def decl(self, name: str | None = None) -> str:
         """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
-        return f"{self.returns} {self.name() if name is None else name}({render_decls(self.arguments)})"
+        return f"{self.returns.spelled} {self.name() if name is None else name}({render_decls(self.arguments)})"
 
     def defn(self, name: str | None = None) -> str:
         """The head of the definition: the declaration without defaults."""
-        return f"{self.returns} {self.name() if name is None else name}({render_defns(self.arguments)})"
+        return f"{self.returns.spelled} {self.name() if name is None else name}({render_defns(self.arguments)})"
 
     def ptr_type(self) -> str:
         """The C++ pointer-to-function type, parameters named: `at::Tensor (*)(const at::Tensor & self)`."""
-        return f"{self.returns} (*)({render_defns(self.arguments)})"
+        return f"{self.returns.spelled} (*)({render_defns(self.arguments)})"
 
     def returns_type(self) -> CType:
         """The return type."""

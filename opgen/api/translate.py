@@ -304,12 +304,11 @@ def _facts(bindings: Iterable[Expr | Binding], *, method: bool) -> dict[Fact, st
 
 
 def _solve(known: dict[Fact, str], goals: Iterable[NamedCType], allow_copies: bool) -> list[str]:
-    solver = _Solver(known, allow_copies)
     result: list[str] = []
     for goal in goals:
         found = known.get((goal.name, goal.type.spelled))  # as nearly always
         if found is None:
-            found = solver.solve(goal.name, goal.type)
+            found = _Solver(known, allow_copies).solve(goal.name, goal.type)
         if found is None:
             raise UnsatError(_explain(goal, known))
         result.append(found)

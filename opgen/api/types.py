@@ -135,7 +135,7 @@ class ConstRefCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"const {self.elem} &", self.elem.cpp_type(strip_ref=True))
+        self._spell(f"const {self.elem.spelled} &", self.elem.stripped)
 
     def remove_const_ref(self) -> CType:
         return self.elem.remove_const_ref()
@@ -148,7 +148,7 @@ class MutRefCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"{self.elem} &", self.elem.cpp_type(strip_ref=True))
+        self._spell(f"{self.elem.spelled} &", self.elem.stripped)
 
     def remove_const_ref(self) -> CType:
         return self.elem.remove_const_ref()
@@ -161,7 +161,7 @@ class OptionalCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"::std::optional<{self.elem}>")
+        self._spell(f"::std::optional<{self.elem.spelled}>")
 
     def remove_const_ref(self) -> CType:
         return OptionalCType(self.elem.remove_const_ref())
@@ -174,7 +174,7 @@ class ListCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"c10::List<{self.elem}>")
+        self._spell(f"c10::List<{self.elem.spelled}>")
 
     def remove_const_ref(self) -> CType:
         return ListCType(self.elem.remove_const_ref())
@@ -187,7 +187,7 @@ class ArrayRefCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"at::ArrayRef<{self.elem}>")
+        self._spell(f"at::ArrayRef<{self.elem.spelled}>")
 
     def remove_const_ref(self) -> CType:
         return ArrayRefCType(self.elem.remove_const_ref())
@@ -200,7 +200,7 @@ class VectorCType(CType):
     elem: CType
 
     def __post_init__(self) -> None:
-        self._spell(f"::std::vector<{self.elem}>")
+        self._spell(f"::std::vector<{self.elem.spelled}>")
 
     def remove_const_ref(self) -> CType:
         return VectorCType(self.elem.remove_const_ref())
@@ -213,7 +213,7 @@ class VectorizedCType(CType):
     elem: BaseCType
 
     def __post_init__(self) -> None:
-        self._spell(f"at::vec::Vectorized<{self.elem}>")
+        self._spell(f"at::vec::Vectorized<{self.elem.spelled}>")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +224,7 @@ class ArrayCType(CType):
     size: int
 
     def __post_init__(self) -> None:
-        self._spell(f"::std::array<{self.elem},{self.size}>")
+        self._spell(f"::std::array<{self.elem.spelled},{self.size}>")
 
     def remove_const_ref(self) -> CType:
         return ArrayCType(self.elem.remove_const_ref(), self.size)
@@ -237,7 +237,7 @@ class TupleCType(CType):
     elems: tuple[CType, ...]
 
     def __post_init__(self) -> None:
-        self._spell(f"::std::tuple<{','.join(map(str, self.elems))}>")
+        self._spell(f"::std::tuple<{','.join([elem.spelled for elem in self.elems])}>")
 
     def remove_const_ref(self) -> CType:
         return TupleCType(tuple(elem.remove_const_ref() for elem in self.elems))
