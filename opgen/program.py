@@ -114,7 +114,7 @@ class Program:
     _signatures: dict[int, Signatures] = field(default_factory=dict, repr=False)
     _group_signatures: dict[int, GroupSignatures] = field(default_factory=dict, repr=False)
     _view_signatures: dict[int, ViewGroupSignatures] = field(default_factory=dict, repr=False)
-    _bindings: KnownBindings = field(default_factory=dict, repr=False)
+    _bindings: KnownBindings = field(default_factory=KnownBindings, repr=False)
 
     def signatures(self, function: NativeFunction) -> Signatures:
         """The function's signatures under each calling convention; derived once, shared by all."""

@@ -18,14 +18,13 @@ of this module's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.types import (
     AS_LIST_REF,
     BASE_TYPE_TO_CPP,
-    BESIDE_OPTIONS,
     BOOL,
     CONST_OPTIONAL_SCALAR,
     CONST_OPTIONAL_TENSOR,
@@ -41,6 +40,7 @@ from opgen.api.types import (
     OPTIONAL_INT_ARRAY_REF,
     OPTIONAL_SYM_INT_ARRAY_REF,
     OPTIONAL_TENSOR_LIST,
+    REDUNDANT,
     SCALAR,
     SCALAR_ARRAY_REF,
     SYM_INT_ARRAY_REF,
@@ -415,7 +415,8 @@ def argument(
         own = a.argument
         return [] if method else [_binding(own, argument_type(own, binds=own.name, symint=symint, policy=policy), 0)]
     has_default = not faithful and a.name not in cpp_no_default_args
-    kind = symint * SYMBOLIC + has_default * WITH_DEFAULT + has_tensor_options * BESIDE_OPTIONS
+    is_redundant = has_tensor_options and a.name == "memory_format"
+    kind = symint * SYMBOLIC + has_default * WITH_DEFAULT + is_redundant * REDUNDANT
     return [_binding(a, argument_type(a, binds=a.name, symint=symint, policy=policy), kind)]
 
 
@@ -431,31 +432,53 @@ def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, poli
 
 def _binding(a: Argument, nctype: NamedCType, kind: int) -> Binding:
     """The parameter of a kind for one argument, given its type."""
-    if kind & BESIDE_OPTIONS and a.name == "memory_format":
+    if kind & REDUNDANT:
         nctype = nctype.with_name(SpecialArgName.possibly_redundant_memory_format)
     if a.default is None or not kind & WITH_DEFAULT:
         return Binding(a.name, nctype, a)
     return Binding(a.name, nctype, a, default_expr(a.default, a.type, symint=bool(kind & SYMBOLIC)))
 
 
-def new_binding(known: KnownBindings, a: Argument, kind: int, policy: TypePolicy) -> Binding:
-    """The parameter of a kind for an argument; it becomes known, for other kinds as well that are spelled alike."""
+def bindings_of(
+    arguments: Iterable[Argument], kind: int, policy: TypePolicy, known: KnownBindings
+) -> tuple[Binding, ...]:
+    """The parameters of a kind for arguments; those that are new become known."""
+    table = known.of_kind[kind]
+    try:
+        # Every signature is made of these: where all are known, there is no step of Python for each.
+        return tuple(map(table.__getitem__, map(id, arguments)))
+    except KeyError:
+        return tuple([table.get(id(a)) or _new_binding(a, kind, policy, known) for a in arguments])
+
+
+def _new_binding(a: Argument, kind: int, policy: TypePolicy, known: KnownBindings) -> Binding:
+    """The parameter of a kind for an argument; it becomes known for all kinds that are spelled alike."""
     plain = kind & (SYMBOLIC | AS_LIST_REF)
     if kind == plain:
         nctype = argument_type(a, binds=a.name, symint=bool(kind & SYMBOLIC), policy=policy)
     else:
-        nctype = (known.get(id(a) * KINDS + plain) or new_binding(known, a, plain, policy)).nctype
-    binding = _binding(a, nctype, kind)
-    key = id(a) * KINDS + kind
-    known[key] = binding
-    type = a.type
-    while isinstance(type, OptionalType | ListType):
-        type = type.elem
-    if isinstance(type, BaseType) and type.name is not BaseTy.SymInt:
-        known[key ^ SYMBOLIC] = binding
-        if type.name is not BaseTy.Tensor or type is a.type:
-            known[key ^ AS_LIST_REF] = known[key ^ AS_LIST_REF ^ SYMBOLIC] = binding
+        nctype = bindings_of((a,), plain, policy, known)[0].nctype
+    key, binding = id(a), _binding(a, nctype, kind)
+    for difference in _DIFFERENCES[_indifferent(a)]:
+        known.of_kind[kind ^ difference][key] = binding
     return binding
+
+
+_DIFFERENCES: Final = tuple([tuple([one for one in range(KINDS) if one & bits == one]) for bits in range(KINDS)])
+"""For what makes no difference, all kinds that differ in nothing else, as what they differ in."""
+
+
+def _indifferent(a: Argument) -> int:
+    """What makes no difference to the parameter for an argument."""
+    elem = a.type
+    while isinstance(elem, OptionalType | ListType):
+        elem = elem.elem
+    bits = WITH_DEFAULT if a.default is None else 0
+    if not _is(elem, BaseTy.SymInt):
+        bits |= SYMBOLIC
+    if a.type is elem or not _is(elem, BaseTy.Tensor):
+        bits |= AS_LIST_REF
+    return bits
 
 
 def arguments(
@@ -469,27 +492,26 @@ def arguments(
     known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
     """The parameters of a C++ function with these arguments; out arguments first unless faithful."""
-    non_out, out, options = arguments.non_out, arguments.out, arguments.tensor_options
     if known is None or policy.use_const_ref_for_mutable_tensors:
-        known = {}
+        known = KnownBindings()
+    own, options = arguments.self_arg, arguments.tensor_options
     plain = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
-    beside_options = plain + (options is not None) * BESIDE_OPTIONS
-    with_default = beside_options + (not faithful) * WITH_DEFAULT
+    with_default = plain + (not faithful) * WITH_DEFAULT
+    is_usual = options is None and not method and (own is None or own.argument.default is None)
+    if is_usual and not cpp_no_default_args:
+        flat = arguments.flat_all if faithful else arguments.out + arguments.flat_non_out
+        return bindings_of(flat, with_default, policy, known)
     bindings: list[Binding] = []
-    for item in (*non_out, *out) if faithful else (*out, *non_out):
-        if isinstance(item, Argument):
-            a, kind = item, with_default if item.name not in cpp_no_default_args else beside_options
-            # Most are what the dispatcher takes as well.
-            if a.default is None and a.name != "memory_format":
-                kind = plain
-        elif isinstance(item, SelfArgument):
-            if method:
-                continue
-            a, kind = item.argument, plain
+    for a in (*arguments.non_out, *arguments.out) if faithful else (*arguments.out, *arguments.non_out):
+        if isinstance(a, TensorOptionsArguments):
+            bindings += _options(a, faithful, symint, policy)
+        elif isinstance(a, SelfArgument):
+            bindings += () if method else bindings_of((a.argument,), plain, policy, known)
         else:
-            bindings += _options(item, faithful, symint, policy)
-            continue
-        bindings.append(known.get(id(a) * KINDS + kind) or new_binding(known, a, kind, policy))
+            kind = plain if a.name in cpp_no_default_args else with_default
+            if options is not None and a.name == "memory_format":
+                kind += REDUNDANT
+            bindings += bindings_of((a,), kind, policy, known)
     return tuple(bindings)
 
 

@@ -18,7 +18,6 @@ from opgen.api import cpp
 from opgen.api.types import (
     AS_LIST_REF,
     DEFAULT_POLICY,
-    KINDS,
     SYMBOLIC,
     ArgName,
     Binding,
@@ -88,9 +87,7 @@ def arguments(
     if known is None or policy.use_const_ref_for_mutable_tensors:
         return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
     kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
-    return tuple(
-        [known.get(id(a) * KINDS + kind) or cpp.new_binding(known, a, kind, policy) for a in func.arguments.flat_all]
-    )
+    return cpp.bindings_of(func.arguments.flat_all, kind, policy, known)
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:

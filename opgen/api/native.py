@@ -20,7 +20,6 @@ from opgen.api.translate import translate
 from opgen.api.types import (
     AS_LIST_REF,
     DEFAULT_POLICY,
-    KINDS,
     MUTABLE_OPTIONAL_TENSOR,
     SYMBOLIC,
     WITH_DEFAULT,
@@ -113,20 +112,21 @@ def arguments(
     func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY, known: KnownBindings | None = None
 ) -> tuple[Binding, ...]:
     """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
-    is_out = func.is_out_fn()
     if known is None or policy.use_const_ref_for_mutable_tensors:
-        known = {}
-    plain = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
-    bindings: list[Binding] = []
-    for item in (*func.arguments.non_out, *func.arguments.out):
-        a = item.argument if isinstance(item, SelfArgument) else item
-        if isinstance(a, TensorOptionsArguments) or (a.annotation is not None and isinstance(a.type, OptionalType)):
-            bindings += argument(a, is_out=is_out, symint=symint, policy=policy)
-            continue
-        # All others are as in C++.
-        kind = plain if is_out or a.default is None else plain + WITH_DEFAULT
-        bindings.append(known.get(id(a) * KINDS + kind) or cpp.new_binding(known, a, kind, policy))
-    return tuple(bindings)
+        known = KnownBindings()
+    own, is_out = func.arguments, func.is_out_fn()
+    kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF + (not is_out) * WITH_DEFAULT
+    written = [a for a in own.flat_all if a.annotation is not None and isinstance(a.type, OptionalType)]
+    if own.tensor_options is None and not written:
+        # As in C++, but for the order.
+        return cpp.bindings_of(own.flat_all, kind, policy, known)
+    return tuple(
+        [
+            binding
+            for a in (*own.non_out, *own.out)
+            for binding in argument(a, is_out=is_out, symint=symint, policy=policy)
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

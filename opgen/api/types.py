@@ -303,22 +303,28 @@ class Binding:
         return Binding(name, self.nctype, self.argument, self.default)
 
 
-KnownBindings: TypeAlias = dict[int, Binding]
-"""The parameters for arguments, by the argument's identity and what else they depend on.
-
-Equal arguments of different operators are one value, so that most parameters need not be made anew.
-"""
-
+# What a parameter depends on beside its argument: its kind is the sum of those that hold.
 SYMBOLIC: Final = 1
-"""Takes `c10::SymInt` where the schema says so."""
+"""It takes `c10::SymInt` where the schema says so."""
 AS_LIST_REF: Final = 2
-"""Takes lists of tensors as `ITensorListRef`."""
+"""It takes lists of tensors as `ITensorListRef`."""
 WITH_DEFAULT: Final = 4
-"""May be left out, if the schema has a default."""
-BESIDE_OPTIONS: Final = 8
-"""Stands beside a `TensorOptions`."""
+"""It may be left out, if the schema has a default."""
+REDUNDANT: Final = 8
+"""It is a memory format beside a `TensorOptions`, which may hold one as well."""
 KINDS: Final = 16
-"""How many kinds of parameters there are for an argument: all sums of these."""
+
+
+class KnownBindings:
+    """The parameters that were made for arguments, of each kind and by the argument's identity.
+
+    Equal arguments of different operators are one value, so that most parameters need not be made anew.
+    """
+
+    __slots__ = ("of_kind",)
+
+    def __init__(self) -> None:
+        self.of_kind: Final[tuple[dict[int, Binding], ...]] = tuple([{} for _ in range(KINDS)])
 
 
 @dataclass(frozen=True, slots=True)

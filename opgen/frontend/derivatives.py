@@ -45,7 +45,7 @@ def load_derivatives(
         )
         return MappingProxyType({})
     by_name = {function.func.name.text: function for function in functions}
-    known: KnownBindings = {}
+    known = KnownBindings()
     entries = [read_derivative_entry(node, by_name, known, log) for node in root.items]
     infos = dict(_name_nodes(_without_repeats(entries, log)))
     for view, copy in _copies(view_groups, infos):
