@@ -278,7 +278,11 @@ def _python_arguments(
 
 
 def _python_argument(a: Argument, symint: bool, known: KnownArguments) -> PythonArgument:
-    argument = known[id(a)] = PythonArgument(a.name, a.type if symint else without_symint(a.type), a.default)
+    type, default, init = a.type if symint else without_symint(a.type), a.default, None
+    if default is not None and default[:1] in ("'", '"') and ", " in default:
+        # The parser would take the comma for the end of the argument, so it is told of None instead.
+        default, init = "None", cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
+    argument = known[id(a)] = PythonArgument(a.name, type, default, init)
     return argument
 
 

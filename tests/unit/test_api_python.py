@@ -233,6 +233,16 @@ def test_a_default_of_a_list_has_no_spaces() -> None:
     assert found.signature_str() == "f(Tensor input, IntArrayRef[2] x={0,1})"
 
 
+def test_a_default_of_text_that_the_parser_would_split() -> None:
+    text = 'f(Tensor x, str mode="a, b", str? sep=",") -> Tensor'
+    found = signature_from_schema(FunctionSchema.parse(text), category_override=None)
+    assert found.signature_str() == 'f(Tensor x, c10::string_view mode=None, c10::string_view? sep=",")'
+    assert [argument.parsed_value(1) for argument in found.input_args[1:]] == [
+        '_r.stringViewWithDefault(1, "a, b")',
+        "_r.stringView(1)",
+    ]
+
+
 def test_without_symbolic_integers() -> None:
     (function,) = _functions("- func: crop(Tensor self, SymInt[2] size, SymInt? at=None) -> Tensor\n")
     assert signature(function, symint=False).signature_str() == (
