@@ -7,6 +7,10 @@ Nearly every file of definitions is a list of mappings, at the start of a line, 
       dispatch:
         CPU, CUDA: abs
       tags: [core, 'pointwise']
+      precomputed:
+      - dim -> int dim, int valid
+
+A text in double quotes may go on, and a `|` may stand before lines that are indented alike or deeper.
 
 Whatever else there is makes its entry *odd*, and an odd entry is left to libyaml, from its `- ` to that of the next
 one.  If that is not enough, because the file is no such list or because there is anything to be said about it, there
@@ -38,6 +42,14 @@ _STARTS: Final = frozenset(string.ascii_letters + string.digits + "_(/~$.+=<^;\\
 _WORD: Final = r"""(?:\w[\w.]*|'[^']*'|"[^"\\]*")"""
 _WORDS: Final = re.compile(_WORD, re.ASCII)
 _LIST: Final = re.compile(rf"\[ *(?:{_WORD}(?: *, *{_WORD})*)? *\]", re.ASCII)
+_FOLDED: Final = re.compile(r'"([^"\\\n]*(?:\n +[^"\\\n ][^"\\\n]*)*(?:\n +)?)"(?= *\n| +#)')
+"""A text in double quotes over several lines, none of which is blank."""
+_FOLD: Final = re.compile(r" *\n +")
+_LITERAL: Final = re.compile(r"\|\n( +)[^ \n][^\n]*(?:\n\1 *[^ \n][^\n]*)*\n+(?! *\n|\1)")
+"""A block of lines after a `|`, up to the next line that says something: no blank line stands in it."""
+_ITEMS: Final = re.compile(r" *\n( +)- \w[^:#\n]*$(?:\n\1- \w[^:#\n]*$)*", re.ASCII | re.MULTILINE)
+"""Lines with an item each, which is a text without quotes."""
+_ITEM: Final = re.compile(r"(?<=- )\w[^\n]*(?<! )", re.ASCII)
 _SILENT: Final = frozenset({"", "#"})
 """What a line begins with that says nothing."""
 _new: Final = tuple.__new__
@@ -108,8 +120,9 @@ class _Entry:
     def read(self, start: int, end: int) -> MappingNode | None:
         """The entry in a stretch of the text; None if it is odd."""
         source, keys, next_line = self.source, self.keys, start
+        lines = iter(source.text[start:end].split("\n"))
         # Definitions have 10,000 such lines: what most of them are is looked for here, one by one.
-        for line in source.text[start:end].split("\n"):
+        for line in lines:
             at, next_line = next_line, next_line + len(line) + 1
             head, colon, rest = line.partition(": ")
             if not colon:
@@ -132,11 +145,13 @@ class _Entry:
             at = name.end + 2
             if rest[:1] in _STARTS and rest[-1] != " " and ":" not in rest and "#" not in rest:
                 self.pairs[key] = (name, _new(Scalar, (rest, source, at, at + len(rest), "")))
-            elif not self.add(name, rest, at):
-                return None
-        while self.around:
-            self.close()
-        return self.mapping()
+            else:
+                value = self.add(name, rest, at)
+                if value is None:
+                    return None
+                while next_line < value.end:
+                    next_line += len(next(lines)) + 1
+        return self.whole()
 
     def find_key(self, head: str) -> tuple[int, str] | None:
         """The column and the text of the key in what stands before a colon."""
@@ -146,18 +161,23 @@ class _Entry:
         self.keys[head] = found.start(2), found[2]
         return self.keys[head]
 
-    def add(self, name: Scalar, rest: str, at: int) -> bool:
-        """Adds a key and what stands behind it, from `at` on; whether it could be told what that is."""
+    def add(self, name: Scalar, rest: str, at: int) -> Node | None:
+        """Adds a key and what stands behind it, from `at` on, and below; gives that, or the key if there is nothing."""
         written = rest.lstrip(" ")
         at += len(rest) - len(written)
+        value: Node | None
         if written[:1] in _SILENT:
-            self.waiting = name
-            return True
-        read = _READERS.get(written[0], _read_text)
-        value = read(self.source, written, at)
+            value = _read_items(self.source, name.end + 1, self.column)
+            if value is None:
+                self.waiting = name
+                return name
+        elif written == "|":
+            value = _read_literal(self.source, at, self.column)
+        else:
+            value = _READERS.get(written[0], _read_text)(self.source, written, at)
         if value is not None:
             self.pairs[name.text] = (name, value)
-        return value is not None
+        return value
 
     def move(self, column: int) -> bool:
         """Turns to the mapping whose keys stand at `column`; whether there is one."""
@@ -175,6 +195,12 @@ class _Entry:
         node = self.mapping()
         self.column, self.pairs, name = self.around.pop()
         self.pairs[name.text] = (name, node)
+
+    def whole(self) -> MappingNode:
+        """The entry, once all its lines are read."""
+        while self.around:
+            self.close()
+        return self.mapping()
 
     def mapping(self) -> MappingNode:
         """The innermost mapping, as far as it was read."""
@@ -203,11 +229,45 @@ def _read_text(source: Source, written: str, at: int) -> Scalar | None:
 
 
 def _read_quoted(source: Source, written: str, at: int) -> Scalar | None:
-    """A text in quotes that means what it says; None if there are escapes in it, or if it goes on."""
+    """A text in quotes that means what it says; None if there are escapes in it."""
     text, closing, after = written[1:].partition(written[0])
-    if not closing or not _is_silent(after) or (closing == '"' and "\\" in text):
+    if not closing:
+        return _read_folded(source, at)
+    if not _is_silent(after) or (closing == '"' and "\\" in text):
         return None
     return Scalar(text, source, at, at + len(text) + 2, closing)
+
+
+def _read_folded(source: Source, at: int) -> Scalar | None:
+    """A text in double quotes that goes on; None if it is none, or if there are escapes or blank lines in it."""
+    found = _FOLDED.match(source.text, at)
+    return Scalar(_FOLD.sub(" ", found[1]), source, at, found.end(), '"') if found else None
+
+
+def _read_literal(source: Source, at: int, column: int) -> Scalar | None:
+    """A block of lines under a key at `column`, from its `|` on; None if it is anything but plain."""
+    found = _LITERAL.match(source.text, at)
+    if found is None or len(found[1]) <= column:
+        return None
+    lines = found[0][2:].rstrip("\n").split("\n")
+    text = "".join([line[len(found[1]) :] + "\n" for line in lines])
+    return Scalar(text, source, at, found.end(), "|")
+
+
+def _read_items(source: Source, at: int, column: int) -> ListNode | None:
+    """The list on the lines that follow `at`, just behind the colon of a key at `column`; None if there is none."""
+    found = _ITEMS.match(source.text, at)
+    if found is None or len(found[1]) < column:
+        return None
+    words = _ITEM.finditer(source.text, found.start(), found.end())
+    items = tuple([Scalar(word[0], source, *word.span()) for word in words])
+    return ListNode(items, source, found.end(1), items[-1].end)
+
+
+def _read_empty_mapping(source: Source, written: str, at: int) -> MappingNode | None:
+    """The mapping `{}`; None if there is anything in it."""
+    is_empty = written.startswith("{}") and _is_silent(written[2:])
+    return MappingNode((), source, at, at + 2) if is_empty else None
 
 
 def _read_list(source: Source, written: str, at: int) -> ListNode | None:
@@ -225,7 +285,7 @@ def _item(found: re.Match[str], source: Source, at: int) -> Scalar:
     return Scalar(word[1:-1] if is_quoted else word, source, start, end, word[0] if is_quoted else "")
 
 
-_READERS: Final = MappingProxyType({"'": _read_quoted, '"': _read_quoted, "[": _read_list})
+_READERS: Final = MappingProxyType({"'": _read_quoted, '"': _read_quoted, "[": _read_list, "{": _read_empty_mapping})
 """What reads a value, by its first character."""
 
 

@@ -63,6 +63,12 @@ def read(text: str | Source) -> tuple[Node | None, list[str]]:
         "- a: \\\n",
         "- a.b: c\n  d e: f\n  0: 1\n  a,b: c\n",
         "- true: false\n  null: 1\n  y: n\n",
+        "- a: {}\n  b: {}  # c\n",
+        "- a:\n  - b\n  - c -> int d, e  \n  f: g\n",
+        "- a: \n    - b\n\n  # c\n  d:\n    e:\n    - f\n",
+        "- a: |\n   b\n     c: d  \n   # e\n  # f\n  g: |\n      h\n",
+        "- a: |\n   b\n\n\n",
+        '- a: "b: c  \n     # d\n   - e"\n  f: " g\n   "  # h\n  i: "\n j"\n  k: "\n   "\n',
     ],
 )
 def test_is_plain(text: str) -> None:
@@ -77,13 +83,20 @@ def test_is_plain(text: str) -> None:
         "- a: b\n   c\n",
         "- a: 'b\n   c'\n",
         "- a: 'it''s'\n  b: \"\\\"\"\n",
-        "- a: |\n   b\n\n\n",
+        "- a: |\n   b\n\n   c\n",
+        "- a: |\n   b\n    \n  \n",
+        "- a: |  # b\n   c\n",
+        "- a: |\n\n   b\n",
+        '- a: "b\n\n   c"\n',
+        '- a: "b\n   \\n"\n',
         "- a: >-\n   b\n  # c\n\n  d: e\n",
         "- a: |+\n   b\n\n# c\n",
         "- a: {b: c}\n",
         "- a: [b, [c]]\n  d: [e,]\n",
         "- a:\n  - b\n  - c: d\n",
-        "- a:\n    - b\n",
+        "- a:\n  - b # c\n",
+        "- a:\n  - b\n\n  - c\n",
+        "- a:\n  - b\n    c\n",
         "-   a: b\n    c: d\n",
         "- - a\n",
         "-\n  a: b\n",
@@ -141,6 +154,13 @@ def test_is_left_to_libyaml(entry: str) -> None:
         "- a: %\n",
         "- a: - b\n",
         "- a: b\n    c: d\n",
+        "- a:\n - b\n",
+        "- a:\n  - b\n   - c: d\n",
+        "- a: {}b\n",
+        "- a: |\n  b\n",
+        "- a: |\n    b\n   c: d\n",
+        '- a: "b\n   c"d\n',
+        '- a: "b\n   c": d\n',
         "- a:\n    b: c\n   d: e\n",
         "- a:\n    b: c\n      d: e\n",
         f"- {'a' * 1025}: b\n",
@@ -155,14 +175,14 @@ def test_libyaml_must_read_all_of_it(text: str) -> None:
 def test_packaged_definitions(name: str) -> None:
     node, left = read(read_source(PACKAGED / name))
     assert node is not None
-    assert len(left) < 30
+    assert left == []
 
 
 def test_torchs_definitions(torch_source: Path) -> None:
     for path in (torch_source / "native" / "native_functions.yaml", torch_source.parent / "autograd/derivatives.yaml"):
         node, left = read(read_source(path))
         assert node is not None
-        assert len(left) < 30
+        assert left == []
 
 
 # ------------------------------------------------------------------------------- any text
@@ -174,6 +194,9 @@ ODD = st.sampled_from(
         *("''", "'a b'", '"a"', "'it''s'", '"\\n"', "'a\n   b'", "'a\n- b: c'", '"', "'"),
         *("[a, b]", "[ 'a' ,b]", "[]", "[a,]", "[a b]", "[a, [b]]", "[a,\n  b]", "[a: b]", "[a", "]", "{a: b}", "{}"),
         *("|\n    a\n   \n     b", ">-\n   a\n\n", "|+\n    a\n\n", "|2\n  a", "|", "&a b", "*a", "!t a", "- a", "? a"),
+        *("|\n    a\n      b\n    c", "|\n    a\n\n", "|\n  a", "|\n   # a\n  # b", "|\n     a\n   b", "|\n   a\n  "),
+        *('"a\n   b"', '"a \n b\n  "', '"a\n\n b"', '"\n   a: b"', '"a\n  # b\n  - c"', '"a\nb"', '" a\n     "', "{}"),
+        *("\n  - a", "\n    - a\n    - b", "\n  - a\n  - b: c", "\n  - a\n   - b", "\n - a", "\n  - a, b -> c\n  - d"),
         *("@", "`", "%a", "?a", ":a", "-", "--- a", "#a", ",a", "", "\n    a: b\n    c:", "\n  - a\n  - b"),
     ]
 )
