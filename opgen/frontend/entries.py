@@ -102,6 +102,8 @@ class Entry:
 
 def _name_offset(func: Scalar) -> int:
     """Where a schema's text goes on behind the namespace."""
+    if "::" not in func.text:
+        return 0
     colons = func.text.partition("(")[0].rfind("::")
     return 0 if colons < 0 else colons + 2
 
@@ -135,8 +137,7 @@ def _operator_names(node: Node) -> tuple[tuple[OperatorName, Scalar], ...]:
     return tuple([(_operator_name(word), word) for word in word_list(node)])
 
 
-def _operator_name(node: Node) -> OperatorName:
-    word = scalar(node)
+def _operator_name(word: Scalar) -> OperatorName:
     try:
         return OperatorName.parse(word.text)
     except SchemaError as problem:
@@ -144,7 +145,8 @@ def _operator_name(node: Node) -> OperatorName:
 
 
 def _delegate(node: Node) -> tuple[OperatorName, Scalar]:
-    return _operator_name(node), scalar(node)
+    word = scalar(node)
+    return _operator_name(word), word
 
 
 def _dispatch(node: Node) -> MappingNode:
@@ -247,11 +249,11 @@ def read_entry(
     if values is None or schema is None:
         return None
     namespace, func = schema
-    kernels = _read_dispatch(values, log)
-    if ignored_keys:
-        kernels = {key: kernel for key, kernel in kernels.items() if key not in ignored_keys}
     # Most entries have few keys: nothing is asked of those that they lack.
     written = values.written
+    kernels = _read_dispatch(written[DISPATCH], values[STRUCTURED], log) if DISPATCH in written else {}
+    if ignored_keys:
+        kernels = {key: kernel for key, kernel in kernels.items() if key not in ignored_keys}
     loops = _read_inner_loops(written[UFUNC_INNER_LOOP], log) if UFUNC_INNER_LOOP in written else _NO_LOOPS
     if loops:
         kernels |= _ufunc_kernels(func, loops)
@@ -318,14 +320,15 @@ def _function(
     loops: Mapping[UfuncKey, UfuncInnerLoop],
     precomputed: Precompute | None,
 ) -> NativeFunction:
+    written, implied = values.written, implied_tags(namespace, func)
     return NativeFunction(
         **_stated(values),
         namespace=namespace,
         func=func,
-        loc=_name_span(values.written[FUNC]),
+        loc=_name_span(written[FUNC]),
         ufunc_inner_loop=loops,
         precomputed=precomputed,
-        is_abstract=STRUCTURED_DELEGATE in values.written or not _is_composite_alone(kernels),
+        is_abstract=STRUCTURED_DELEGATE in written or not _is_composite_alone(kernels),
         has_composite_implicit_autograd_kernel=DispatchKey.CompositeImplicitAutograd in kernels,
         has_composite_implicit_autograd_nested_tensor_kernel=(
             DispatchKey.CompositeImplicitAutogradNestedTensor in kernels
@@ -334,18 +337,17 @@ def _function(
         has_composite_explicit_autograd_non_functional_kernel=(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
-        tags=_texts(values.written.get(TAGS, ())) | implied_tags(namespace, func),
+        tags=_texts(written[TAGS]) | implied if TAGS in written else implied,
     )
 
 
 def _stated(values: Values) -> dict[str, Any]:
     """What the fields of an entry say of its function: attributes by name, those that aren't written included."""
     stated = dict(_UNSTATED)
-    for field, value in values.written.items():
-        attribute = _ATTRIBUTES.get(field)
-        if attribute is not None:
-            name, plain = attribute
-            stated[name] = value if plain is None else plain(value)
+    for field in _ATTRIBUTES.keys() & values.written.keys():
+        name, plain = _ATTRIBUTES[field]
+        value = values.written[field]
+        stated[name] = value if plain is None else plain(value)
     return stated
 
 
@@ -434,14 +436,10 @@ def _default_kernel(func: FunctionSchema) -> BackendMetadata:
     return BackendMetadata(cpp_name(func), False, DEFAULT_KERNEL_NAMESPACE)
 
 
-def _read_dispatch(values: Values, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
-    """The kernels of the dispatch table, by key, in the order written."""
-    node = values.written.get(DISPATCH)
-    if node is None:
-        return {}
-    is_structured = values[STRUCTURED]
-    kernels = _usual_kernels(node, is_structured)
-    return _read_kernels(node, is_structured, log) if kernels is None else kernels
+def _read_dispatch(table: MappingNode, is_structured: bool, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
+    """The kernels of a dispatch table, by key, in the order written."""
+    kernels = _usual_kernels(table, is_structured)
+    return _read_kernels(table, is_structured, log) if kernels is None else kernels
 
 
 def _usual_kernels(table: MappingNode, is_structured: bool) -> dict[DispatchKey, BackendMetadata] | None:

@@ -113,7 +113,8 @@ def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Di
     written: dict[Field[Any], object] = {}
     for key, value in node.entries:
         field = table.fields.get(key.text)
-        if field is None or (isinstance(value, Scalar) and value.is_empty):
+        # Of values with nothing in them, texts are asked whether they were written: a node begins with what is in it.
+        if field is None or (not value[0] and isinstance(value, Scalar) and value.is_empty):
             _report(key, value, field, table, what, log)
             continue
         try:

@@ -1,7 +1,7 @@
 """Rules that hold within an entry's parts and between entries; each breach is one diagnostic.
 
-`ENTRY_RULES` lists what an entry must keep by itself, and which fields make it matter; the other checks look at
-several.  A rule only looks: it takes what was read and yields what is wrong with it.
+`ENTRY_RULES` lists what an entry must keep by itself, and which fields or words make it matter; the other checks look
+at several.  A rule only looks: it takes what was read and yields what is wrong with it.
 
     ops.yaml:7:3: error: an out form can't be a method [out-method]
         7 |   variants: function, method
@@ -11,7 +11,7 @@ several.  A rule only looks: it takes what was read and yields what is wrong wit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
@@ -41,16 +41,17 @@ from opgen.model import (
     BaseType,
     DeviceCheckType,
     DispatchKey,
-    FunctionSchema,
     NativeFunction,
     OptionalType,
     SchemaKind,
-    Type,
     Variant,
     is_structured_dispatch_key,
 )
 
+T = TypeVar("T")
 Rule = Callable[[Entry], Iterator[Diagnostic]]
+_Marks: TypeAlias = "tuple[Field[Any] | str, ...]"
+"""Fields of an entry, and words in its schema."""
 
 _EXCLUSIVE_COMPOSITE_KEYS: Final = (
     DispatchKey.CompositeImplicitAutograd,
@@ -59,26 +60,28 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 )
 
 
-def check_each(entries: Iterable[Entry], log: Diagnostics) -> None:
+def check_each(entries: Collection[Entry], log: Diagnostics) -> None:
     """Logs every breach of a rule that can be seen from one entry."""
     log.extend(_breaches(entries))
+    log.extend(_check_return_aliases(entries))
+    log.extend(_check_keywords(entries))
     log.extend(_check_types(entries))
 
 
 def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    rules_of: dict[tuple[Field[Any], ...], tuple[Rule, ...]] = {}
+    rules_of: dict[_Marks, tuple[Rule, ...]] = {}
     for entry in entries:
-        written = tuple(entry.values.written)
-        rules = rules_of.get(written)
-        if rules is None:
-            rules = rules_of[written] = _rules_that_matter(written)
-        for rule in rules:
+        schema = entry.func.text
+        marks: _Marks = (*entry.values.written, *[word for word in _RULED_WORDS if word in schema])
+        if marks not in rules_of:
+            rules_of[marks] = _rules_that_matter(marks)
+        for rule in rules_of[marks]:
             yield from rule(entry)
 
 
-def _rules_that_matter(written: Collection[Field[Any]]) -> tuple[Rule, ...]:
-    """The rules that an entry with these fields may break."""
-    return tuple(rule for fields, rule in ENTRY_RULES if not fields or any(field in written for field in fields))
+def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
+    """The rules that an entry with these fields, and these words in its schema, may break."""
+    return tuple(rule for matters, rule in ENTRY_RULES if any(mark in marks for mark in matters))
 
 
 def check_between(
@@ -178,8 +181,7 @@ def _sounds_random(entry: Entry) -> str:
         return "it takes a generator"
     if "rand" in name:
         return "its name says that it is random"
-    # Of the operator and its arguments, whose names are all in the text.
-    if "dropout" not in entry.func.text or "backward" in name:
+    if "backward" in name:
         return ""
     if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
         return "it drops out at random"
@@ -212,40 +214,6 @@ def _check_inplace_view(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("inplace-view-name", message, _at(entry, TAGS), "its name must end in '_'")
 
 
-def _check_return_aliases(entry: Entry) -> Iterator[Diagnostic]:
-    func = entry.function.func
-    for returned in func.returns:
-        if returned.annotation is None:
-            continue
-        for name in returned.annotation.alias_set:
-            if name != "*" and not _is_annotated(func, name):
-                message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
-                yield Diagnostic(
-                    "unknown-alias",
-                    message,
-                    entry.returns_span,
-                    f"annotate the argument with it, or drop '({name})' here",
-                )
-
-
-def _is_annotated(func: FunctionSchema, name: str) -> bool:
-    """Whether an argument is annotated with this name."""
-    return any(a.annotation is not None and name in a.annotation.alias_set for a in func.arguments.flat_all)
-
-
-def _check_keywords(entry: Entry) -> Iterator[Diagnostic]:
-    """Names that become names in C++ can't be words of C++."""
-    func = entry.function.func
-    operator, arguments = func.name.name.text, [a.name for a in func.arguments.flat_all]
-    if operator not in KEYWORDS and KEYWORDS.isdisjoint(arguments):
-        return
-    for what, name in [("operator", operator), *(("argument", name) for name in arguments)]:
-        if name in KEYWORDS:
-            span = entry.name_span if what == "operator" else entry.argument_span(name)
-            message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
-            yield Diagnostic("cpp-keyword", message, span)
-
-
 def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
     """C++ gathers the four options into one argument, each part of which may be unset."""
     options = entry.function.func.arguments.tensor_options
@@ -256,21 +224,82 @@ def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("tensor-options", message, entry.argument_span(argument.name), label)
 
 
-ENTRY_RULES: Final[tuple[tuple[tuple[Field[Any], ...], Rule], ...]] = (
+ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((VARIANTS,), _check_method),
     ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
     ((MANUAL_KERNEL_REGISTRATION,), _check_manual_registration),
-    ((), _check_foreach),
-    ((), _check_random),
-    ((), _check_factory),
+    (("_foreach_",), _check_foreach),
+    (("Generator", "rand", "dropout"), _check_random),
+    (("new_", "_like"), _check_factory),
     ((DISPATCH,), _check_composites),
     ((TAGS,), _check_inplace_view),
-    ((), _check_return_aliases),
-    ((), _check_keywords),
-    ((), _check_tensor_options),
+    (("pin_memory",), _check_tensor_options),
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
-"""What each entry must keep by itself, behind the fields without which it does; none if any entry may break it."""
+"""What each entry must keep by itself, behind what it takes to break it: a field, or a word in the schema."""
+_RULED_WORDS: Final = tuple([mark for marks, _ in ENTRY_RULES for mark in marks if isinstance(mark, str)])
+
+
+# --------------------------------------------------------------------------- all entries at once
+
+
+def _check_return_aliases(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    for entry in entries:
+        func = entry.function.func
+        for returned in func.returns:
+            if returned.annotation is None:
+                continue
+            annotations = [a.annotation for a in func.arguments.flat_all if a.annotation is not None]
+            known = {name for annotation in annotations for name in annotation.alias_set}
+            for name in returned.annotation.alias_set:
+                if name != "*" and name not in known:
+                    message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
+                    label = f"annotate the argument with it, or drop '({name})' here"
+                    yield Diagnostic("unknown-alias", message, entry.returns_span, label)
+
+
+def _check_keywords(entries: Collection[Entry]) -> Iterator[Diagnostic]:
+    """Names that become names in C++ can't be words of C++."""
+    operators = {entry.function.func.name.name.text for entry in entries}
+    arguments = {argument.name for entry in entries for argument in entry.function.func.arguments.flat_all}
+    if KEYWORDS.isdisjoint(operators | arguments):
+        return
+    for entry in entries:
+        func = entry.function.func
+        for what, name in [("operator", func.name.name.text), *(("argument", a.name) for a in func.arguments.flat_all)]:
+            if name in KEYWORDS:
+                span = entry.name_span if what == "operator" else entry.argument_span(name)
+                message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
+                yield Diagnostic("cpp-keyword", message, span)
+
+
+def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
+    """Every type must have a C++ spelling; each is tried once."""
+    schemas = [entry.function.func for entry in entries]
+    taken = {(a.type.text, a.is_write): a for func in schemas for a in func.arguments.flat_all}
+    given = {(r.type.text, r.is_write): r for func in schemas for r in func.returns}
+    not_taken = {key: _type_problem(lambda a: cpp.argument_type(a, binds=a.name), a) for key, a in taken.items()}
+    not_given = {key: _type_problem(cpp.return_type, r) for key, r in given.items()}
+    if not any(not_taken.values()) and not any(not_given.values()):
+        return
+    for entry in entries:
+        for argument in entry.function.func.arguments.flat_all:
+            reason = not_taken[argument.type.text, argument.is_write]
+            if reason:
+                span = entry.argument_span(argument.name)
+                yield Diagnostic("unsupported-type", f"argument '{argument.name}': {reason}", span)
+        reasons = [not_given[returned.type.text, returned.is_write] for returned in entry.function.func.returns]
+        reason = next(filter(None, reasons), "")
+        if reason:
+            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
+
+
+def _type_problem(derive: Callable[[T], object], value: T) -> str:
+    try:
+        derive(value)
+    except UnsupportedTypeError as problem:
+        return str(problem)
+    return ""
 
 
 # --------------------------------------------------------------------------- several entries
@@ -302,49 +331,6 @@ def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collecti
             message = f"'{entry.function.func.name}' has a kernel under {key}, but it delegates to '{name}'"
             label = f"move the kernel to '{name}'"
             yield Diagnostic("delegate-with-kernel", message, entry.key_span(key), label)
-
-
-def _check_types(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """Every type must have a C++ spelling; each is tried once."""
-    problems: dict[tuple[Type, bool], str] = {}
-    sound: set[int] = set()  # by identity, as equal arguments are one value, and so are lists of them
-    for entry in entries:
-        arguments, returns = entry.function.func.arguments, entry.function.func.returns
-        if id(arguments) not in sound:
-            yield from _check_argument_types(entry, problems, sound)
-        if id(returns) not in sound:
-            reason = _type_problem(lambda r=returns: cpp.returns_type(r))  # type: ignore[misc]
-            if reason:
-                yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
-            else:
-                sound.add(id(returns))
-
-
-def _check_argument_types(
-    entry: Entry, problems: dict[tuple[Type, bool], str], sound: set[int]
-) -> Iterator[Diagnostic]:
-    arguments = entry.function.func.arguments
-    for argument in arguments.flat_all:
-        if id(argument) in sound:
-            continue
-        key = (argument.type, argument.is_write)
-        if key not in problems:
-            problems[key] = _type_problem(lambda a=argument: cpp.argument_type(a, binds=a.name))  # type: ignore[misc]
-        if problems[key]:
-            span = entry.argument_span(argument.name)
-            yield Diagnostic("unsupported-type", f"argument '{argument.name}': {problems[key]}", span)
-        else:
-            sound.add(id(argument))
-    if sound.issuperset(map(id, arguments.flat_all)):
-        sound.add(id(arguments))
-
-
-def _type_problem(derive: Callable[[], object]) -> str:
-    try:
-        derive()
-    except UnsupportedTypeError as problem:
-        return str(problem)
-    return ""
 
 
 def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
