@@ -326,10 +326,9 @@ def _is_view(func: FunctionSchema, tags: frozenset[str]) -> bool:
             return True
     if "inplace_view" in tags and func.name.text not in _RESIZING:
         return True
-    for argument in func.arguments.flat_all:
-        if argument.annotation is not None and "*" in argument.annotation.alias_set_after:
-            return True  # it joins all memory there is
-    return False
+    annotations = func.arguments.annotations
+    joined = [name for annotation in annotations for name in annotation.alias_set_after] if annotations else ()
+    return "*" in joined  # which is all memory there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,9 +369,9 @@ class NativeFunctionsGroup:
     @staticmethod
     def from_dict(forms: Mapping[SchemaKind, NativeFunction]) -> NativeFunctionsGroup | None:
         """The group of these forms, or None if they need no group: no functional or no out form."""
-        functional, out = forms.get(SchemaKind.functional), forms.get(SchemaKind.out)
-        if functional is None or out is None:
+        if SchemaKind.functional not in forms or SchemaKind.out not in forms:
             return None
+        functional, out = forms[SchemaKind.functional], forms[SchemaKind.out]
         return NativeFunctionsGroup(functional, forms.get(SchemaKind.inplace), forms.get(SchemaKind.mutable), out)
 
 

@@ -14,7 +14,7 @@ What an operator is *for* (its kernels, its variants) is not here; see `opgen.mo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -700,6 +700,8 @@ class Arguments:
     """All arguments but the out arguments."""
     flat_all: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
     """All arguments, in the schema's order."""
+    annotations: tuple[Annotation, ...] = field(init=False, repr=False, compare=False)
+    """The alias annotations of all arguments that have one, in the schema's order."""
     written: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
     """All arguments that are written to, the out arguments first."""
     base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
@@ -719,7 +721,9 @@ class Arguments:
         non_out = positional + keyword_only
         keep(self, "flat_non_out", non_out)
         keep(self, "flat_all", non_out + self.out)
-        keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]))
+        annotations = tuple([a.annotation for a in non_out + self.out if a.annotation is not None])
+        keep(self, "annotations", annotations)
+        keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
         keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
         spelled = [a.plain_text for a in self._signature_kwarg_only()]
         keep(self, "signature_text", _listed([a.plain_text for a in positional], self.is_vararg, spelled))
@@ -1314,6 +1318,8 @@ def _returns_outs(schema: FunctionSchema) -> bool:
     return not outs or [(r.type, r.annotation) for r in returns] == [(a.type, a.annotation) for a in outs]
 
 
-def _results(schema: FunctionSchema) -> list[Argument]:
+def _results(schema: FunctionSchema) -> Sequence[Argument]:
     """The out arguments that are no buffers to work in."""
-    return [a for a in schema.arguments.out if not a.name.startswith("_scratch_")]
+    outs = schema.arguments.out
+    is_plain = schema.kind() is not SchemaKind.scratch
+    return outs if is_plain else [a for a in outs if not a.name.startswith("_scratch_")]

@@ -113,7 +113,7 @@ def _check_copy(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
 
 def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
     """No form can be derived where an argument that is written to may be None."""
-    derived = [function.func.name.text for function in group.functions() if "generated" in function.tags]
+    derived = [form.func.name.text for form in (group.functional, group.out) if "generated" in form.tags]
     if not derived:
         return
     forms = (group.inplace, group.mutable, group.functional, group.out)

@@ -9,6 +9,7 @@ reported: that two forms of the same kind share a signature is one of the `rules
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from opgen.model import (
@@ -23,17 +24,17 @@ Forms = dict[SchemaKind, NativeFunction]
 ViewForms = dict[ViewSchemaKind | SchemaKind, NativeFunction]
 
 
-def group_forms(functions: Iterable[NativeFunction]) -> dict[Hashable, Forms]:
+def group_forms(functions: Iterable[NativeFunction]) -> defaultdict[Hashable, Forms]:
     """The functions by signature and kind; of two that share both, the first stays."""
-    found: dict[Hashable, Forms] = {}
+    found: defaultdict[Hashable, Forms] = defaultdict(dict)
     add_forms(found, functions)
     return found
 
 
-def add_forms(groups: dict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
+def add_forms(groups: defaultdict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
     """Sorts more functions in."""
     for function in functions:
-        forms = groups.setdefault((function.namespace, function.func.signature_text()), {})
+        forms = groups[function.namespace, function.func.signature_text()]
         forms.setdefault(function.func.kind(), function)
 
 
@@ -57,11 +58,11 @@ def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction 
 
 def view_forms(functions: Iterable[NativeFunction]) -> Iterable[ViewForms]:
     """The functions that a view may be a group with, by kind; of two that share one, the first stays."""
-    found: dict[Hashable, ViewForms] = {}
+    found: defaultdict[Hashable, ViewForms] = defaultdict(dict)
     for function in functions:
         key = (function.namespace, function.func.view_signature_text())
         kind = function.view_schema_kind if function.is_view_op else function.func.kind()
-        found.setdefault(key, {}).setdefault(kind, function)
+        found[key].setdefault(kind, function)
     return found.values()
 
 

@@ -62,7 +62,7 @@ def load_definitions(
     are_tags_known = log.error_count == before
     written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), log)
     check_each(written.entries, log)
-    derived, groups = ([], {}) if written.has_nameless else _derive(written, log)
+    derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, log)
     if log.has_errors:
         return None
     entries = written.entries
@@ -83,14 +83,14 @@ class _Written:
     """Whether there are entries that don't even tell which operator they are of."""
 
 
-def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], dict[Hashable, Forms]]:
+def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], defaultdict[Hashable, Forms]]:
     """Derives what entries ask for, and holds entries against each other; gives what is written by signature, too.
 
     Operators with an entry that can't be read are left out: what lacks may be in that entry.
     """
     by_name = {entry.function.func.name.text: entry for entry in written.entries}
     sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
-    groups = group_forms(entry.function for entry in sound)
+    groups = group_forms([entry.function for entry in sound])
     derived = derive_forms(groups.values(), by_name, log)
     check_between(sound, by_name, groups, derived, written.unread, log)
     return derived, groups
@@ -141,8 +141,9 @@ def _placed(
     places: list[str] = []
     for kinds in forms:
         found = group(kinds)
+        first, *_ = kinds.values()
         items += found
-        places += [next(iter(kinds.values())).func.name.text] * len(found)
+        places += [first.func.name.text for _ in found]
     return tuple(items), tuple(places)
 
 

@@ -81,7 +81,7 @@ def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
     """The rules that an entry with these fields, and these words in its schema, may break."""
-    return tuple(rule for matters, rule in ENTRY_RULES if any(mark in marks for mark in matters))
+    return tuple(rule for matters, rule in ENTRY_RULES if not frozenset(marks).isdisjoint(matters))
 
 
 def check_between(
@@ -249,8 +249,7 @@ def _check_return_aliases(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
         for returned in func.returns:
             if returned.annotation is None:
                 continue
-            annotations = [a.annotation for a in func.arguments.flat_all if a.annotation is not None]
-            known = {name for annotation in annotations for name in annotation.alias_set}
+            known = {name for annotation in func.arguments.annotations for name in annotation.alias_set}
             for name in returned.annotation.alias_set:
                 if name != "*" and name not in known:
                     message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
