@@ -19,8 +19,7 @@ from typing import Final
 
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
 from opgen.definitions_kind import makes_extension
-from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
-from opgen.dest.table import emitters_for
+from opgen.dest.table import SHIM_HEADERS, SHIM_SOURCES, emitters_for
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.finish import finish
 from opgen.frontend.fallback_ops import load_shims
@@ -52,8 +51,8 @@ from opgen.recall import (
     remove_unused,
     take_parts,
 )
-from opgen.run_record import RunRecord, code_files, record_of
-from opgen.shares import Piece, Share, put_all
+from opgen.run_record import RunRecord, record_of
+from opgen.shares import Piece, Share, files_read, put_all
 from opgen.values import dataclass, replace
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
@@ -62,7 +61,7 @@ INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""
 WORTH_FORKING: Final = 300
 """Operators from which on it pays to use several processes."""
-_SHIMS: Final = (emit_shim_headers, emit_shim_sources)
+_SHIMS: Final = (SHIM_HEADERS, SHIM_SOURCES)
 """What an edit never changes, or else all is made anew."""
 
 
@@ -133,7 +132,7 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
             _check_shim_headers(program, request.options, templates, log)
         if log.has_errors:
             return None
-        read = [*_files_read(inputs, request), *sorted({name for share in shares for name in share.templates})]
+        read = [*_files_read(inputs, request), *files_read(shares)]
         placed = [file for share in shares for file in share.placed]
         kept = [file for share in shares for file in share.kept]
         memory = memory_of(program, placed) if program.parts.keeps else None
@@ -168,7 +167,9 @@ def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) 
         made = {} if is_whole else {what: parts for share in shares for what, parts in share.kept.items()}
         kept.append(put_memory(target, recalled.memory(placed, made), folder))
         said = former.said
-        report = _finish(target, placed, list(former.inputs), record, request, kept=kept, standing=standing, said=said)
+        # The edit may need modules that the run before had no use for.
+        read = list(dict.fromkeys((*former.inputs, *files_read(shares))))
+        report = _finish(target, placed, read, record, request, kept=kept, standing=standing, said=said)
     sys.stderr.write(said)
     return report
 
@@ -229,7 +230,7 @@ def _check_shim_headers(program: Program, options: Options, templates: TemplateS
     """Released programs rely on the headers of the shims: unless asked to change them, a run may not."""
     if not _compares_shim_headers(options):
         return
-    headers = emit_shim_headers(program, options, templates)
+    headers = SHIM_HEADERS(program, options, templates)
     assert options.aoti_install_dir is not None
     check_pinned(headers, options.aoti_install_dir, UPDATE_SHIM_FLAG, log)
 
@@ -239,7 +240,7 @@ def _compares_shim_headers(options: Options) -> bool:
 
 
 def _files_read(inputs: Inputs, request: Request) -> Iterator[str]:
-    """The files that a run reads, apart from its templates."""
+    """The files that a run reads, apart from its templates and its code."""
     given = (inputs.functions, inputs.tags, request.selection_path, request.fallback_ops_path)
     yield from (os.fspath(path) for path in given if isinstance(path, Path))
     if request.source_path is not None:
@@ -249,7 +250,6 @@ def _files_read(inputs: Inputs, request: Request) -> Iterator[str]:
         folder = request.options.aoti_install_dir or Path()
         devices = ("aten", "cpu", "cuda", "mps", "xpu", "mtia")
         yield from (os.fspath(folder / f"c_shim_{device}.h") for device in devices)
-    yield from code_files()
 
 
 def roots_of(options: Options) -> Mapping[str, Path]:

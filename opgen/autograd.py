@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opgen.autograd_program import AutogradProgram
 from opgen.autograd_run import Command, Plan, derived, run_pieces
@@ -19,9 +19,9 @@ from opgen.bindings import DEPRECATED, DERIVATIVES, binding_piece
 from opgen.dest.autograd_table import AutogradEmitter, EmitAutograd, autograd_emitters, operator_emitters
 from opgen.dest.python_table import NODE_EMITTERS, NodeEmitter
 from opgen.diagnostics import Diagnostics, Source, UserError
-from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
 from opgen.inputs import autograd_templates
+from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
@@ -29,6 +29,12 @@ from opgen.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
 from opgen.shares import LatePiece, Later, Piece
 from opgen.shell import autograd_parser, collect_files
+
+if TYPE_CHECKING:
+    from opgen.frontend.autograd_functions import derive_autograd
+else:
+    # Helpers are at work before derivatives are read.
+    derive_autograd = OnDemand("opgen.frontend.autograd_functions", "derive_autograd")
 
 __all__ = ["gen_autograd", "generate", "load_autograd", "main"]
 

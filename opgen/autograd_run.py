@@ -25,8 +25,8 @@ from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Target
 from opgen.parallel import available_jobs
-from opgen.run_record import RunRecord, canonical, code_files
-from opgen.shares import Later, Piece, put_all
+from opgen.run_record import RunRecord, canonical
+from opgen.shares import Later, Piece, files_read, put_all
 from opgen.shell import run_command
 from opgen.values import dataclass
 
@@ -110,8 +110,7 @@ def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, 
             return None
         # Whether there is such a folder decides where templates come from.
         paths = [path for path in (*plan.read, given.autograd / "templates") if path is not None]
-        templates = sorted({name for share in shares for name in share.templates})
-        read = [*map(os.fspath, paths), *templates, *code_files()]
+        read = [*map(os.fspath, paths), *files_read(shares)]
         others = [] if target.is_dry_run else _others(read, given)
         placed = [file for share in shares for file in share.placed]
         said = "" if given.quiet else log.render(with_remarks=given.verbose)

@@ -11,23 +11,31 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opgen.autograd_run import Command, Plan, emit_derived, run_pieces
 from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.frontend.autograd_functions import derive_autograd
-from opgen.frontend.deprecated import load_deprecated
 from opgen.frontend.native_functions import load_program
-from opgen.frontend.python_functions import derive_python
 from opgen.inputs import autograd_templates
+from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
 from opgen.program import Program
-from opgen.python_program import PythonProgram
 from opgen.shares import Piece
 from opgen.shell import autograd_parser, collect_files
+
+if TYPE_CHECKING:
+    from opgen.frontend.autograd_functions import derive_autograd
+    from opgen.frontend.deprecated import load_deprecated
+    from opgen.frontend.python_functions import derive_python
+    from opgen.python_program import PythonProgram
+else:
+    # Only the process that makes the piece needs these.
+    derive_autograd = OnDemand("opgen.frontend.autograd_functions", "derive_autograd")
+    load_deprecated = OnDemand("opgen.frontend.deprecated", "load_deprecated")
+    derive_python = OnDemand("opgen.frontend.python_functions", "derive_python")
 
 __all__ = ["gen", "gen_autograd_python", "generate", "load_python", "main"]
 

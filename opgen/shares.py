@@ -21,6 +21,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
 from opgen.parallel import Crew, longest_first
+from opgen.run_record import code_files
 
 
 class Piece(NamedTuple):
@@ -56,8 +57,8 @@ class Share(NamedTuple):
 
     placed: list[Placed]
     problems: tuple[Diagnostic, ...]
-    templates: tuple[str, ...]
-    """The templates that its process has read."""
+    read: tuple[str, ...]
+    """The files that its process has read: templates, and code that is imported only when it is needed."""
     kept: Any
     """What `keep` gave."""
 
@@ -77,17 +78,24 @@ def put_all(
     After each piece `keep` is asked, in the process that made it, for what the next run is to have.  What comes
     of later pieces follows that of the others.
     """
-    parent = os.getpid()
+    parent, told = os.getpid(), len(sys.modules)
     total = len(pieces) + (0 if later is None else 1 + len(later.pieces))
     with Progress(total + 1, sys.stderr, enabled=not quiet) as progress:
+
+        def read() -> tuple[str, ...]:
+            nonlocal told
+            if len(sys.modules) == told:
+                return templates.files
+            told = len(sys.modules)
+            return (*templates.files, *code_files())
 
         def put(piece: Piece, number: int) -> Share:
             if os.getpid() == parent:
                 progress.advance(piece.name)
             try:
-                return Share(target.put(tuple(piece.make()), number), (), templates.files, keep(number))
+                return Share(target.put(tuple(piece.make()), number), (), read(), keep(number))
             except UserError as problem:
-                return Share([], problem.diagnostics, templates.files, None)
+                return Share([], problem.diagnostics, read(), None)
 
         def crew(pieces: Sequence[Piece], first: int = 0, after: Crew[Share] | None = None) -> Crew[Share]:
             order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else range(len(pieces))
@@ -101,8 +109,13 @@ def put_all(
             try:
                 derived = later.derive()
             except UserError as problem:
-                return [*others.results(), Share([], problem.diagnostics, templates.files, None)]
+                return [*others.results(), Share([], problem.diagnostics, read(), None)]
             late = [Piece(piece.name, piece.cost, partial(piece.make, derived)) for piece in later.pieces]
             with crew(late, len(pieces), after=others) as waiting:
                 shares = waiting.results()
                 return [*others.results(), *shares]
+
+
+def files_read(shares: Iterable[Share]) -> list[str]:
+    """The templates and the code that the processes of a run have read."""
+    return sorted({name for share in shares for name in share.read}.union(code_files()))

@@ -6,12 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from opgen.autograd_program import AutogradProgram
-from opgen.dest.autograd_functions import emit_autograd_function_headers, emit_autograd_function_sources
-from opgen.dest.inplace_or_view import emit_inplace_or_view
-from opgen.dest.trace_type import emit_trace_type
-from opgen.dest.variable_factories import emit_variable_factories
-from opgen.dest.variable_type import emit_variable_type, emit_variable_type_header
-from opgen.dest.view_funcs import emit_view_funcs
+from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Program
@@ -46,18 +41,20 @@ class OperatorEmitter:
 
 
 AUTOGRAD_EMITTERS: Final[tuple[AutogradEmitter, ...]] = (
-    AutogradEmitter("nodes", emit_autograd_function_headers, cost=10),
-    AutogradEmitter("nodes", emit_autograd_function_sources, cost=30),
-    AutogradEmitter("kernels", emit_variable_type_header, cost=1, registers=True),
-    AutogradEmitter("kernels", emit_variable_type, cost=300, registers=True),
-    AutogradEmitter("views", emit_inplace_or_view, cost=40, registers=True),
-    AutogradEmitter("view replay", emit_view_funcs, cost=10),
+    AutogradEmitter("nodes", OnDemand("opgen.dest.autograd_functions", "emit_autograd_function_headers"), cost=10),
+    AutogradEmitter("nodes", OnDemand("opgen.dest.autograd_functions", "emit_autograd_function_sources"), cost=30),
+    AutogradEmitter(
+        "kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type_header"), cost=1, registers=True
+    ),
+    AutogradEmitter("kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type"), cost=300, registers=True),
+    AutogradEmitter("views", OnDemand("opgen.dest.inplace_or_view", "emit_inplace_or_view"), cost=40, registers=True),
+    AutogradEmitter("view replay", OnDemand("opgen.dest.view_funcs", "emit_view_funcs"), cost=10),
 )
 """What is made of operators and their derivatives."""
 
 OPERATOR_EMITTERS: Final[tuple[OperatorEmitter, ...]] = (
-    OperatorEmitter("tracing", emit_trace_type, cost=100, registers=True),
-    OperatorEmitter("factories", emit_variable_factories, cost=10),
+    OperatorEmitter("tracing", OnDemand("opgen.dest.trace_type", "emit_trace_type"), cost=100, registers=True),
+    OperatorEmitter("factories", OnDemand("opgen.dest.variable_factories", "emit_variable_factories"), cost=10),
 )
 """What is made of operators alone."""
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opgen.dest.autograd_table import EmitAutograd
-from opgen.dest.python_bindings import emit_python_functions, emit_python_methods
-from opgen.dest.python_enum_tag import emit_python_enum_tag
-from opgen.dest.python_nodes import emit_python_node_headers, emit_python_node_sources
-from opgen.dest.python_return_types import emit_python_return_types
+from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
 from opgen.values import dataclass
 
-EmitPython = Callable[[PythonProgram, TemplateSet], Iterator[OutputFile]]
+if TYPE_CHECKING:
+    from opgen.python_program import PythonProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class PythonEmitter:
 
     name: str
     """What the progress bar calls it."""
-    emit: EmitPython
+    emit: Callable[[PythonProgram, TemplateSet], Iterator[OutputFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +35,15 @@ class NodeEmitter:
 
 
 BINDING_EMITTERS: Final[tuple[PythonEmitter, ...]] = (
-    PythonEmitter("methods", emit_python_methods),
-    PythonEmitter("functions", emit_python_functions),
-    PythonEmitter("return types", emit_python_return_types),
-    PythonEmitter("tags", emit_python_enum_tag),
+    PythonEmitter("methods", OnDemand("opgen.dest.python_bindings", "emit_python_methods")),
+    PythonEmitter("functions", OnDemand("opgen.dest.python_bindings", "emit_python_functions")),
+    PythonEmitter("return types", OnDemand("opgen.dest.python_return_types", "emit_python_return_types")),
+    PythonEmitter("tags", OnDemand("opgen.dest.python_enum_tag", "emit_python_enum_tag")),
 )
 """What binds operators to Python."""
 
 NODE_EMITTERS: Final[tuple[NodeEmitter, ...]] = (
-    NodeEmitter("nodes", emit_python_node_headers, cost=1),
-    NodeEmitter("nodes", emit_python_node_sources, cost=20),
+    NodeEmitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_headers"), cost=1),
+    NodeEmitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_sources"), cost=20),
 )
 """What shows the nodes of autograd's graph to Python."""

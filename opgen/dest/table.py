@@ -5,23 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from opgen.dest.aoti_c_shim import emit_shim_headers, emit_shim_sources
-from opgen.dest.backend_select import emit_backend_select
-from opgen.dest.core import emit_core_headers, emit_core_sources
-from opgen.dest.declarations import emit_declarations_yaml, emit_registration_declarations
-from opgen.dest.dispatch_headers import emit_dispatch_headers
-from opgen.dest.functionalization import emit_functionalization
-from opgen.dest.functions import emit_function_headers, emit_function_sources
-from opgen.dest.meta_functions import emit_meta_headers
-from opgen.dest.native_functions import emit_native_headers
-from opgen.dest.operators import emit_operator_headers, emit_operator_sources
-from opgen.dest.register_dispatch_key import emit_register_dispatch_key
-from opgen.dest.register_schema import emit_register_schema
-from opgen.dest.tensor_body import emit_tensor_headers, emit_tensor_sources
-from opgen.dest.ufunc import emit_ufunc_sources
-from opgen.dest.view_copy import emit_view_copy_kernels
-from opgen.dest.view_meta import emit_functional_inverses, emit_view_meta_classes
-from opgen.dest.vmap_plumbing import emit_vmap_plumbing
+from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program import Options, Program
@@ -45,31 +29,40 @@ class Emitter:
     """About how long it takes, in hundredths of a whole run; those that take longest are best begun first."""
 
 
+SHIM_HEADERS: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_headers")
+SHIM_SOURCES: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_sources")
+
 EMITTERS: Final[tuple[Emitter, ...]] = (
-    Emitter("operators", "headers", emit_operator_headers, cost=6),
-    Emitter("functions", "headers", emit_function_headers, cost=14),
-    Emitter("Tensor", "headers", emit_tensor_headers),
-    Emitter("core lists", "headers", emit_core_headers),
-    Emitter("kernel declarations", "headers", emit_native_headers, cost=7),
-    Emitter("meta declarations", "headers", emit_meta_headers),
-    Emitter("backend functions", "headers", emit_dispatch_headers, cost=8),
-    Emitter("registration declarations", "headers", emit_registration_declarations),
-    Emitter("vmap", "headers", emit_vmap_plumbing, cost=3),
-    Emitter("operators", "sources", emit_operator_sources, cost=5),
-    Emitter("functions", "sources", emit_function_sources),
-    Emitter("Tensor", "sources", emit_tensor_sources),
-    Emitter("core lists", "sources", emit_core_sources),
-    Emitter("registrations", "sources", emit_register_dispatch_key, cost=28),
-    Emitter("ufuncs", "sources", emit_ufunc_sources),
-    Emitter("schemas", "sources", emit_register_schema),
-    Emitter("backend selection", "sources", emit_backend_select),
-    Emitter("functionalization", "sources", emit_functionalization, cost=9),
-    Emitter("view inverses", "sources", emit_functional_inverses),
-    Emitter("view replay", "sources", emit_view_meta_classes),
-    Emitter("view copies", "sources", emit_view_copy_kernels),
-    Emitter("shims", "sources", emit_shim_sources, wanted=lambda options: options.aoti_install_dir is not None),
-    Emitter("shim headers", "sources", emit_shim_headers, wanted=lambda options: options.writes_shim_headers),
-    Emitter("declarations", "declarations_yaml", emit_declarations_yaml, cost=12),
+    Emitter("operators", "headers", OnDemand("opgen.dest.operators", "emit_operator_headers"), cost=6),
+    Emitter("functions", "headers", OnDemand("opgen.dest.functions", "emit_function_headers"), cost=14),
+    Emitter("Tensor", "headers", OnDemand("opgen.dest.tensor_body", "emit_tensor_headers")),
+    Emitter("core lists", "headers", OnDemand("opgen.dest.core", "emit_core_headers")),
+    Emitter("kernel declarations", "headers", OnDemand("opgen.dest.native_functions", "emit_native_headers"), cost=7),
+    Emitter("meta declarations", "headers", OnDemand("opgen.dest.meta_functions", "emit_meta_headers")),
+    Emitter("backend functions", "headers", OnDemand("opgen.dest.dispatch_headers", "emit_dispatch_headers"), cost=8),
+    Emitter(
+        "registration declarations", "headers", OnDemand("opgen.dest.declarations", "emit_registration_declarations")
+    ),
+    Emitter("vmap", "headers", OnDemand("opgen.dest.vmap_plumbing", "emit_vmap_plumbing"), cost=3),
+    Emitter("operators", "sources", OnDemand("opgen.dest.operators", "emit_operator_sources"), cost=5),
+    Emitter("functions", "sources", OnDemand("opgen.dest.functions", "emit_function_sources")),
+    Emitter("Tensor", "sources", OnDemand("opgen.dest.tensor_body", "emit_tensor_sources")),
+    Emitter("core lists", "sources", OnDemand("opgen.dest.core", "emit_core_sources")),
+    Emitter(
+        "registrations", "sources", OnDemand("opgen.dest.register_dispatch_key", "emit_register_dispatch_key"), cost=28
+    ),
+    Emitter("ufuncs", "sources", OnDemand("opgen.dest.ufunc", "emit_ufunc_sources")),
+    Emitter("schemas", "sources", OnDemand("opgen.dest.register_schema", "emit_register_schema")),
+    Emitter("backend selection", "sources", OnDemand("opgen.dest.backend_select", "emit_backend_select")),
+    Emitter("functionalization", "sources", OnDemand("opgen.dest.functionalization", "emit_functionalization"), cost=9),
+    Emitter("view inverses", "sources", OnDemand("opgen.dest.view_meta", "emit_functional_inverses")),
+    Emitter("view replay", "sources", OnDemand("opgen.dest.view_meta", "emit_view_meta_classes")),
+    Emitter("view copies", "sources", OnDemand("opgen.dest.view_copy", "emit_view_copy_kernels")),
+    Emitter("shims", "sources", SHIM_SOURCES, wanted=lambda options: options.aoti_install_dir is not None),
+    Emitter("shim headers", "sources", SHIM_HEADERS, wanted=lambda options: options.writes_shim_headers),
+    Emitter(
+        "declarations", "declarations_yaml", OnDemand("opgen.dest.declarations", "emit_declarations_yaml"), cost=12
+    ),
 )
 
 

@@ -17,10 +17,11 @@ becomes, with a span for each of the five texts and lists,
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import Any
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError
-from opgen.frontend.yaml_events import compose, compose_part
 from opgen.frontend.yaml_nodes import ListNode as ListNode
 from opgen.frontend.yaml_nodes import MappingNode as MappingNode
 from opgen.frontend.yaml_nodes import Node as Node
@@ -52,11 +53,19 @@ def load_yaml(where: Source | Path, log: Diagnostics) -> Node | None:
     """
     try:
         source = where if isinstance(where, Source) else read_source(where)
-        plain = read_plain(source, lambda start, end: compose_part(source, start, end))
-        return compose(source, log) if plain is None else plain
+        root: Node | None = read_plain(source, lambda start, end: _libyaml().compose_part(source, start, end))
+        if root is None:
+            root = _libyaml().compose(source, log)
+        return root
     except UserError as problem:
         log.extend(problem.diagnostics)
         return None
+
+
+def _libyaml() -> Any:
+    """What reads all of YAML."""
+    # Few runs need it, and it takes a seventh of all imports.
+    return importlib.import_module("opgen.frontend.yaml_events")
 
 
 def _one_newline(text: str) -> str:

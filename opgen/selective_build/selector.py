@@ -11,11 +11,10 @@ keeps `aten::add.Tensor` (`is_operator_selected`), and of `add_kernel` the code 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
-
-import yaml
+from typing import Final, Protocol
 
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
 from opgen.frozen_map import FrozenMap
@@ -40,8 +39,6 @@ SELECTION_KEYS: Final = (
     "build_features",
 )
 """Keys that a selection may have."""
-
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class NamedSchema(Protocol):
@@ -106,8 +103,11 @@ class SelectiveBuilder:
     @staticmethod
     def from_yaml_str(config_contents: str) -> SelectiveBuilder:
         """Reads a selection from YAML text."""
+        # Few runs have a selection, and it takes a while to import.
+        yaml = importlib.import_module("yaml")
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            return SelectiveBuilder.from_yaml_dict(yaml.load(config_contents, Loader=_LOADER))
+            return SelectiveBuilder.from_yaml_dict(yaml.load(config_contents, Loader=loader))
         except yaml.YAMLError as problem:
             raise UserError(Diagnostic("yaml-syntax", f"the selection is not YAML: {problem}")) from None
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +27,8 @@ COMMANDS = {
     "gen_annotated_fn_args": "opgen.fn_args",
 }
 """Each command, and the module that does its work."""
+DEPRECATED = "- name: scale(Scalar by, Tensor self) -> Tensor\n  aten: scale(self, by)\n"
+DERIVATIVES = "- name: scale(Tensor self, Scalar by=2) -> Tensor\n  self: grad * by\n"
 NEW_OPERATOR = "\n- func: newest(Tensor self) -> Tensor\n  variants: function, method\n"
 
 
@@ -138,7 +143,49 @@ def test_a_build_hears_what_was_read(does_work: Callable[..., bool], here: Path)
     assert does_work("gen_autograd", *flags)
 
 
+def test_a_build_hears_what_every_process_imported(here: Path, repository: Path) -> None:
+    def rule(jobs: str) -> str:
+        told = ("--stamp", "stamp", "--depfile", f"{jobs}.d")
+        flags = [*INPUTS, jobs, "ops/autograd", "--bindings", "--quiet", "--jobs", jobs, *told]
+        # Each has a Python of its own, or else the second one has the modules of the first.
+        environment = {**os.environ, "PYTHONPATH": str(repository)}
+        subprocess.run([sys.executable, "-m", "opgen.gen_autograd", *flags], env=environment, check=True)
+        return (here / f"{jobs}.d").read_text()
+
+    one = rule("1")
+    emitters = ("variable_type", "trace_type", "python_methods", "python_nodes")
+    assert [name for name in emitters if f"opgen/dest/{name}.py" not in one] == []
+    assert rule("2") == rule("3") == one
+
+
 def test_what_was_read_needs_a_stamp(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("gen_python", "out", "--depfile", "out.d") == 1
     assert "--depfile needs --stamp" in capsys.readouterr().err
     assert not (here / "out").exists()
+
+
+def libyaml_is_loaded(here: Path, repository: Path, module: str, *arguments: str) -> bool:
+    """Whether a command, in a process of its own, imports the reader of all of YAML."""
+    code = "import importlib, sys; assert importlib.import_module(sys.argv[1]).main(sys.argv[2:]) == 0"
+    command = [sys.executable, "-c", f"{code}; print('yaml' in sys.modules)", module, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1] == "True"
+
+
+def test_plain_definitions_need_no_libyaml(here: Path, repository: Path) -> None:
+    (here / "ops/autograd/derivatives.yaml").write_text(DERIVATIVES)
+    (here / "ops/autograd/deprecated.yaml").write_text(DEPRECATED)
+    autograd = (*INPUTS, "out", "ops/autograd", "--bindings", "--jobs", "1")
+    assert not libyaml_is_loaded(here, repository, "opgen.gen_autograd", *autograd)
+    assert not libyaml_is_loaded(here, repository, "opgen.gen", "-s", "ops", "-d", "aten", "--jobs", "1")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_code_that_one_process_needs_is_an_input(here: Path, repository: Path, jobs: str) -> None:
+    (here / "ops/autograd/derivatives.yaml").write_text(DERIVATIVES)
+    arguments = (*INPUTS, "out", "ops/autograd", "--bindings", "--jobs", jobs)
+    for text, is_odd in ((DEPRECATED, False), (DEPRECATED.replace("- name", "- 'name'"), True)):
+        (here / "ops/autograd/deprecated.yaml").write_text(text)
+        libyaml_is_loaded(here, repository, "opgen.gen_autograd", *arguments)
+        assert ("yaml_events.py" in (here / "out" / MANIFEST).read_text()) is is_odd

@@ -21,6 +21,7 @@ LONGEST_FUNCTION: Final = 60
 ROOMS: Final = MappingProxyType(
     {
         "opgen.values": "values",
+        "opgen.on_demand": "values",
         "opgen.diagnostics": "diagnostics",
         "opgen.frozen_map": "model",
         "opgen.dispatch_keys": "model",
@@ -113,8 +114,8 @@ def modules() -> tuple[Module, ...]:
     return _load()
 
 
-def _imports(module: Module, names: frozenset[str]) -> Iterator[tuple[ast.stmt, str]]:
-    """Each import of a module of the package: the statement and the module's name."""
+def _imports(module: Module, names: frozenset[str]) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
+    """Each import of a module of the package, at once or on demand: where it stands and the module's name."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names if alias.name.split(".")[0] == "opgen")
@@ -123,6 +124,8 @@ def _imports(module: Module, names: frozenset[str]) -> Iterator[tuple[ast.stmt, 
             for alias in node.names:
                 full = f"{base}.{alias.name}"
                 yield node, full if full in names else base
+        elif isinstance(node, ast.Call) and _called(node) == "OnDemand":
+            yield node, ast.literal_eval(node.args[0])
 
 
 def _names(modules: tuple[Module, ...]) -> frozenset[str]:
