@@ -725,11 +725,8 @@ class Arguments:
         keep(self, "annotations", annotations)
         keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
         keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
-        spelled = [a.plain_text for a in self._signature_kwarg_only()]
+        spelled = [a.plain_text for a in self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only]
         keep(self, "signature_text", _listed([a.plain_text for a in positional], self.is_vararg, spelled))
-
-    def _signature_kwarg_only(self) -> tuple[Argument, ...]:
-        return self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
 
     @staticmethod
     def parse(text: str) -> Arguments:
@@ -827,9 +824,9 @@ class Arguments:
 
     def signature_text_without_defaults(self) -> str:
         """`str(self.signature(strip_default=True))`."""
-        positional, keyword_only = self.flat_positional, self._signature_kwarg_only()
+        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
         spelled = [f"{a.type.text} {a.name}" for a in keyword_only]
-        return _listed([f"{a.type.text} {a.name}" for a in positional], self.is_vararg, spelled)
+        return _listed([f"{a.type.text} {a.name}" for a in self.flat_positional], self.is_vararg, spelled)
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """What the forms of one operator share: no annotations, out arguments or tensor options.

@@ -245,7 +245,7 @@ def read_entry(
         log.error("wrong-kind", message, node.span, lacks_space(node) or label)
         return None
     values = read_fields(node, TABLE, lambda: _title(node), log)
-    schema = None if values is None else _read_schema(values[FUNC], schemas, log)
+    schema = None if values is None else _read_schema(values.written[FUNC], schemas, log)
     if values is None or schema is None:
         return None
     namespace, func = schema

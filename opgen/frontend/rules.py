@@ -81,7 +81,8 @@ def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
     """The rules that an entry with these fields, and these words in its schema, may break."""
-    return tuple(rule for matters, rule in ENTRY_RULES if not frozenset(marks).isdisjoint(matters))
+    present = frozenset(marks)
+    return tuple(rule for matters, rule in ENTRY_RULES if not present.isdisjoint(matters))
 
 
 def check_between(
@@ -380,11 +381,13 @@ def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[str, Entry]) 
     names = {made.function.func.name.text for made in derived}
     asked = {name.text for entry in by_name.values() for name in entry.function.autogen}
     for made in derived:
-        name, of_base = made.function.func.name.text, [name.text for name in made.base.autogen]
-        entry = by_name[made.base.func.name.text]
+        name, entry = made.function.func.name.text, by_name[made.base.func.name.text]
         if name in by_name:
             yield _taken(name, entry, by_name[name])
-        if name in asked or not names.issuperset(of_base):
+        if name in asked:
+            continue
+        of_base = [name.text for name in made.base.autogen]
+        if not names.issuperset(of_base):
             continue  # what is asked for in vain is a misspelling of this one, and reported
         wanted = ", ".join([*of_base, name])
         message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"

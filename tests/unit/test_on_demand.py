@@ -15,7 +15,8 @@ from opgen.on_demand import OnDemand
 
 NAMED = (
     *((emitter.emit, ["Program", "Options", "TemplateSet"]) for emitter in EMITTERS),
-    *((emitter.emit, ["AutogradProgram", "TemplateSet"]) for emitter in (*AUTOGRAD_EMITTERS, *NODE_EMITTERS)),
+    *((emitter.emit, ["AutogradProgram", "TemplateSet"]) for emitter in AUTOGRAD_EMITTERS),
+    *((emitter.emit, ["AutogradProgram", "TemplateSet"]) for emitter in NODE_EMITTERS),
     *((emitter.emit, ["Program", "TemplateSet"]) for emitter in OPERATOR_EMITTERS),
     *((emitter.emit, ["PythonProgram", "TemplateSet"]) for emitter in BINDING_EMITTERS),
 )
