@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from opgen.api import cpp
@@ -25,6 +26,7 @@ from opgen.api.autograd import (
     Infos,
     NativeFunctionWithDifferentiabilityInfo,
     SavedAttribute,
+    identifiers,
     is_foreach_func,
     replace_words,
     unique,
@@ -262,6 +264,8 @@ class _Lists:
     """The parameters of the operator on lists, by name."""
     indexed: Mapping[str, str]
     """The same as `names`, with `[i]` where the argument is a list."""
+    has_one_result: bool
+    """Whether the operator on tensors returns one, whose gradient is `grads[0]` as well as `grad`."""
 
     @staticmethod
     def of(function: NativeFunction, reference: NativeFunction) -> _Lists:
@@ -271,11 +275,23 @@ class _Lists:
         names = {theirs.name: mine.name for theirs, mine in zip(reference.func.arguments.flat_non_out, arguments)}
         lists = {argument.name for argument in arguments if argument.type.is_list_like() is not None}
         indexed = {theirs: f"{mine}[i]" if mine in lists else mine for theirs, mine in names.items()}
-        return _Lists(names, {binding.name: binding for binding in signature}, indexed)
+        bindings = {binding.name: binding for binding in signature}
+        return _Lists(names, bindings, indexed, len(reference.func.returns) == 1)
 
     def derivative(self, derivative: Derivative) -> Derivative:
         """The gradients of one element."""
-        formula = replace_words(derivative.formula, {"grad": "grads[i]", "result": "result[i]"})
+        if self.has_one_result and "grads" in derivative.formula:
+            texts = (derivative.formula, derivative.original_formula)
+            formula, written = (_FIRST_GRADIENT.sub("grad", text) for text in texts)
+            derivative = replace(derivative, formula=formula, original_formula=written)
+        # Torch's own formulas keep nothing else.
+        inputs = [one for one in derivative.saved_inputs if one.nctype.type != _SCALAR_TYPE]
+        if all(one.name == one.expr for one in (*inputs, *derivative.saved_outputs)):
+            return self._with_wholes(derivative)
+        return self._with_parts(derivative)
+
+    def _with_wholes(self, derivative: Derivative) -> Derivative:
+        formula = replace_words(derivative.formula, _ELEMENTS)
         saved = []
         # One after the other: the tensor of a scalar type gets a second index if it is kept as well.
         # That is a slip of torchgen's, whose code is the measure of ours.
@@ -287,9 +303,22 @@ class _Lists:
             else:
                 formula = replace_words(formula, {name: self.indexed[name]})
             saved.append(self._saved(name))
-        outputs = tuple(SavedAttribute(NamedCType(one.name, TENSOR_LIST), one.expr) for one in derivative.saved_outputs)
+        return self._of_element(derivative, formula, saved, [one.name for one in derivative.saved_outputs])
+
+    def _with_parts(self, derivative: Derivative) -> Derivative:
+        """The same where a formula keeps sizes or the like: they are asked of the elements, which are all kept."""
+        written = derivative.original_formula
+        formula = replace_words(written, {**self.indexed, **_ELEMENTS})
+        words = identifiers(written)
+        saved = [self._saved(name) for name in self.names if name in words]
+        return self._of_element(derivative, formula, saved, ["result"] if "result" in words else [])
+
+    def _of_element(
+        self, derivative: Derivative, formula: str, inputs: Iterable[SavedAttribute], results: Iterable[str]
+    ) -> Derivative:
         var_names = tuple(self.names[name] for name in derivative.var_names)
-        return Derivative(formula, derivative.formula, var_names, unique(saved), outputs, derivative.named_gradients)
+        outputs = tuple(SavedAttribute(NamedCType(name, TENSOR_LIST), name) for name in results)
+        return Derivative(formula, derivative.formula, var_names, unique(inputs), outputs, derivative.named_gradients)
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:
         """The arguments as the operator on lists calls them, those left out that it lacks."""
@@ -312,3 +341,6 @@ class _Lists:
 
 
 _SCALAR_TYPE: Final = BaseCType(scalarTypeT)
+_FIRST_GRADIENT: Final = re.compile(r"\bgrads\s*\[\s*0\s*\]")
+_ELEMENTS: Final = MappingProxyType({"grad": "grads[i]", "result": "result[i]"})
+"""What formulas for tensors name, as formulas for elements do."""

@@ -296,7 +296,8 @@ def _render_gradients(node: Node) -> str:
     any_grad_defined = gradients = ""
     for derivative in info.derivatives:
         if len(derivative.var_names) != 1:
-            gradients += _render_many(derivative, places)
+            render_many = _render_many_for_each if is_foreach_func(info.func) else _render_many
+            gradients += render_many(derivative, places)
             continue
         name, formula = derivative.var_names[0], derivative.formula
         # Nothing is computed if no result has a gradient, but formulas that only say that there is none
@@ -338,25 +339,49 @@ def _render_for_each(name: str, place: int, formula: str) -> str:
 
 def _render_many(derivative: Derivative, places: Mapping[str, int]) -> str:
     """The gradients of several arguments, which one formula gives as a tuple."""
-    names = derivative.var_names
-    needs = [f"needs_input_grad[{places[name]}]" for name in names]
-    mask = ""
-    if "grad_input_mask" in identifiers(derivative.formula):
-        wanted = _lines([f"{need}," for need in needs], 8)
-        mask = f"      auto grad_input_mask = std::array<bool, {len(names)}>{{\n{wanted}      }};\n"
-    copies = [_copy_of_many(name, at, places[name]) for at, name in enumerate(names)]
+    copies = [
+        _copy_of_many(name, places[name], f"std::get<{at}>(grad_result)")
+        for at, name in enumerate(derivative.var_names)
+    ]
     return f"""\
-  if ({" || ".join(needs)}) {{
-{mask}\
+{_head_of_many(derivative, places)}\
     auto grad_result = {derivative.formula};
 {"".join(copies)}\
   }}
 """
 
 
-def _copy_of_many(name: str, at: int, place: int) -> str:
+def _render_many_for_each(derivative: Derivative, places: Mapping[str, int]) -> str:
+    """The gradients of the tensors of several lists."""
+    lists = [f"grad_result_{at}" for at in range(len(derivative.var_names))]
+    copies = [_copy_of_many(name, places[name], lists[at]) for at, name in enumerate(derivative.var_names)]
+    return f"""\
+{_head_of_many(derivative, places)}\
+{_lines([f"std::vector<Tensor> {one}(grads.size());" for one in lists], 4)}\
+    for (const auto & i : c10::irange(grads.size())) {{
+      if (grads[i].defined()) {{
+        auto grad_result = {derivative.formula};
+{_lines([f"{one}[i] = std::get<{at}>(grad_result);" for at, one in enumerate(lists)], 8)}\
+      }}
+    }}
+{"".join(copies)}\
+  }}
+"""
+
+
+def _head_of_many(derivative: Derivative, places: Mapping[str, int]) -> str:
+    """Whether any gradient is wanted, and which."""
+    needs = [f"needs_input_grad[{places[name]}]" for name in derivative.var_names]
+    mask = ""
+    if "grad_input_mask" in identifiers(derivative.formula):
+        wanted = _lines([f"{need}," for need in needs], 8)
+        mask = f"      auto grad_input_mask = std::array<bool, {len(needs)}>{{\n{wanted}      }};\n"
+    return f"  if ({' || '.join(needs)}) {{\n{mask}"
+
+
+def _copy_of_many(name: str, place: int, gradient: str) -> str:
     return f"""\
       if (needs_input_grad[/*{name}*/{place}]) {{
-        copy_range(grad_inputs, {name}_ix, std::get<{at}>(grad_result));
+        copy_range(grad_inputs, {name}_ix, {gradient});
       }}
 """

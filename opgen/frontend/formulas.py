@@ -364,9 +364,11 @@ def _is_variable(tokens: Sequence[re.Match[str]], at: int) -> bool:
     word = tokens[at].group()
     before = tokens[at - 1].group() if at else ""
     after = tokens[at + 1].group() if at + 1 < len(tokens) else ""
-    if before in (".", "->", "::") or after in ("(", "::", "<"):
-        # `a < b` reads as the beginning of a template's arguments unless something closes them.
-        return after == "<" and before not in (".", "->", "::") and not _closes_template(tokens, at + 1)
+    if before in (".", "->", "::") or after in ("(", "::"):
+        return False
+    # `a < b` reads as the beginning of a template's arguments unless something closes them.
+    if after == "<" and _closes_template(tokens, at + 1):
+        return False
     return word not in _WORDS_OF_CPP and not _CONSTANT.fullmatch(word)
 
 

@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,15 +24,17 @@ from pathlib import Path
 from types import FrameType
 
 from opgen.aten import generate
-from opgen.autograd_program import AutogradProgram
+from opgen.autograd import generate as generate_autograd
+from opgen.autograd import load_autograd
 from opgen.backend.backend_yaml import load_backend
 from opgen.backend.registrations import RegistrationStyle
 from opgen.backend_flags import BackendInputs
 from opgen.command_line import read_request
 from opgen.diagnostics import Diagnostics, Source, UserError
+from opgen.extension.extension import ExtensionOptions
 from opgen.frontend.native_functions import load_program
-from opgen.gen_autograd import load_autograd
 from opgen.gen_backend_stubs import generate as generate_backend
+from opgen.gen_extension import extension_templates, generate_extension, load_extension
 from opgen.output.template import CodeTemplate, TemplateSet
 from opgen.program import Program
 from tests.fuzz.edits import FormerRun
@@ -41,6 +44,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 GOLDEN = HERE.parent / "golden"
 OPS = GOLDEN / "shared" / "ops"
+RATIONAL = REPOSITORY / "examples" / "rational" / "ops"
 KEPT = HERE / "kept"
 SECONDS = 20
 """How long one input may take."""
@@ -103,11 +107,41 @@ def feed_template(text: str) -> None:
     template.substitute({**values, "generated_comment": "", "ops_headers": ["1", "2"]})
 
 
+LISTS = """
+- func: _foreach_scale(Tensor[] self, Scalar by=2) -> Tensor[]
+  device_check: NoCheck
+- func: _foreach_scale_(Tensor(a!)[] self, Scalar by=2) -> ()
+  device_check: NoCheck
+"""
+"""Operators on lists, which have the derivatives of operators on tensors."""
+
+
 def feed_derivatives(text: str) -> None:
-    found: AutogradProgram | None = load_autograd(
-        Source("ops.yaml", definitions()), tags(), Source("derivatives.yaml", text), Diagnostics()
+    program = load_autograd(
+        Source("ops.yaml", definitions() + LISTS), tags(), Source("derivatives.yaml", text), Diagnostics()
     )
-    del found
+    if program is not None:
+        generate_autograd(program, TemplateSet(REPOSITORY / "templates" / "autograd"))
+
+
+def feed_extension(text: str) -> None:
+    _generate_extension(text, None)
+
+
+def feed_extension_derivatives(text: str) -> None:
+    _generate_extension((RATIONAL / "native" / "native_functions.yaml").read_text(), text)
+
+
+def _generate_extension(functions: str, derivatives: str | None) -> None:
+    with tempfile.TemporaryDirectory(prefix="opgen-fuzz") as name:
+        folder = Path(name)
+        for path, text in (("native/native_functions.yaml", functions), ("autograd/derivatives.yaml", derivatives)):
+            if text is not None:
+                (folder / path).parent.mkdir()
+                (folder / path).write_bytes(text.encode("utf-8", "surrogatepass"))
+        extension = load_extension(folder, ExtensionOptions(False, None), Diagnostics())
+    if extension is not None:
+        generate_extension(extension, extension_templates())
 
 
 def feed_backend(text: str) -> None:
@@ -124,9 +158,15 @@ def feed_edit(text: str) -> None:
 
 
 def kinds() -> dict[str, Kind]:
+    rational = (RATIONAL / "native" / "native_functions.yaml").read_text()
     return {
         "backend": Kind(read_all("backend.yaml"), feed_backend),
         "edit": Kind((definitions(),), feed_edit),
+        "extension": Kind((rational, *read_all("extension-*/ops/native/native_functions.yaml")), feed_extension),
+        "extension_derivatives": Kind(
+            ((RATIONAL / "autograd" / "derivatives.yaml").read_text(), *read_all("extension-*/ops/autograd/*.yaml")),
+            feed_extension_derivatives,
+        ),
         "definitions": Kind((definitions(), *read_all("native_functions.yaml")), feed_definitions),
         "tags": Kind((tags().text, *read_all("tags.yaml")), feed_tags),
         "selection": Kind(read_all("selection.yaml"), feed_selection),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from opgen.api.autograd import DifferentiabilityInfo, gen_differentiable_outputs, identifiers
 from opgen.api.autograd_matching import match_differentiability_info
-from opgen.api.types import CONST_TENSOR, LONG, OPTIONAL_TENSOR, TENSOR, NamedCType
+from opgen.api.types import CONST_TENSOR, LONG, OPTIONAL_TENSOR, TENSOR, TENSOR_LIST, NamedCType
 from opgen.frontend.derivatives import node_class_prefix
 from opgen.frontend.formulas import find_problems, keep
 from opgen.model import OperatorName
@@ -58,7 +60,7 @@ def test_what_a_formula_keeps(formula: str, text: str, kept: str) -> None:
         ("(self] + selff", ["]", "selff"]),
         ("f(self, \"grad)", ["\"grad)"]),
         ("selff<grad", ["selff"]),
-        ("true < self", ["true"]),
+        ("true < self && M_PI < self && std::max<int64_t>(self, grad) < 3", []),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_formula(formula: str, wrong: list[str]) -> None:
@@ -211,6 +213,25 @@ def test_operators_on_lists_have_the_derivatives_of_those_on_tensors() -> None:
     in_place = next(one for one in program.functions if str(one.func.func.name) == "_foreach_neg_")
     assert in_place.info is not None
     assert in_place.info["Default"].op == "NegBackward0"
+
+
+@pytest.mark.parametrize(
+    ("written", "formula", "kept"),
+    [
+        ("grad.f(self.sym_sizes()) * other", "grads[i].f(self[i].sym_sizes()) * other[i]", ["self", "other"]),
+        ("f(self.sym_strides())", "f(self[i].sym_strides())", ["self"]),
+        ("f(zeros_like(other), other.options())", "f(zeros_like(other[i]), other[i].options())", ["other"]),
+        ("f(result.sym_size(0), result)", "f(result[i].sym_size(0), result[i])", ["result"]),
+        ("f(result.scalar_type())", "f(result[i].scalar_type())", ["result"]),
+        ("grads[0] * other", "grads[i] * other[i]", ["other"]),
+        ("grad.to(self.scalar_type())", "grads[i].to(self[i].scalar_type())", ["self"]),
+    ],
+)
+def test_elements_of_lists_are_asked_for_what_tensors_are(written: str, formula: str, kept: Sequence[str]) -> None:
+    (info,) = autograd_of(f"- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: {written}\n").list_infos
+    assert [d.formula for d in info.derivatives] == [formula]
+    saved = (*info.all_saved_inputs, *info.all_saved_outputs)
+    assert [(one.name, one.expr, one.nctype.type) for one in saved] == [(name, name, TENSOR_LIST) for name in kept]
 
 
 def test_grad_means_that_the_first_result_alone_is_differentiable() -> None:
