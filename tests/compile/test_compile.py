@@ -32,7 +32,8 @@ from tests.sharing import Share
 STUBS: Final = Path(__file__).resolve().parent / "stubs"
 SHIMS: Final = "torch/csrc/inductor/aoti_torch/generated"
 
-# One of each template; those of other keys, devices and operators differ from them in names alone.
+# Of the templates; sources of other keys, devices and operators differ in names alone. With torch's definitions and
+# templates the text is torchgen's: it is other definitions whose sources are all compiled (test_compile_packaged).
 # Headers that stand by themselves, beside those that a source below begins with.
 HEADERS: Final = (
     "NativeFunctions.h",
@@ -63,8 +64,6 @@ WHOLE_HEADERS: Final = (
 )
 # The slowest first, so that parallel workers end together.
 SOURCES: Final = (
-    "ATen/RegisterMeta_0.cpp",
-    "ATen/RegisterCompositeExplicitAutogradNonFunctional_0.cpp",
     "ATen/RegisterFunctionalization_1.cpp",
     "ATen/RegisterCPU_1.cpp",
     "ATen/Operators_0.cpp",

@@ -65,14 +65,8 @@ def _edge(name: str, *arguments: str, suffixes: tuple[str, ...] = ()) -> FlagSet
 _ALL_OF_TORCH: Final = (
     FlagSet("default"),
     FlagSet("perop", ("--per-operator-headers",)),
-    FlagSet("mps", ("--per-operator-headers", "--mps")),
-    FlagSet("rocm_xpu_mtia", ("--per-operator-headers", "--rocm", "--xpu", "--mtia")),
-    FlagSet("static_cpu_perop", ("--static_dispatch_backend", "CPU", "--per-operator-headers")),
-    FlagSet("static_cpu_cuda", ("--static-dispatch-backend", "CPU", "CUDA")),
-    FlagSet(
-        "whitelist_force",
-        ("--op-registration-whitelist", "aten::add", "aten::empty", "aten::conv2d", "--force-schema-registration"),
-    ),
+    FlagSet("devices", ("--per-operator-headers", "--mps", "--rocm", "--xpu", "--mtia")),
+    FlagSet("static", ("--static_dispatch_backend", "CPU", "CUDA", "--per-operator-headers")),
     FlagSet("backends_cuda", ("--backend_whitelist", "CUDA", "Meta", "--per-operator-headers")),
     FlagSet("selection_mixed", ("--op-selection-yaml-path", "{data}/selection_mixed.yaml")),
     FlagSet(

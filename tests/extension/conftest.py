@@ -20,7 +20,7 @@ def builds(session_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def rational(builds: Path) -> Built:
     """`examples/rational`, built and loaded."""
-    return _loaded("rational", builds, precompiled=True)
+    return _loaded("rational", builds)
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +29,9 @@ def toy(builds: Path) -> Built:
     return _loaded("toy", builds, EXAMPLES / "device")
 
 
-def _loaded(name: str, builds: Path, source: Path | None = None, *, precompiled: bool = False) -> Built:
+def _loaded(name: str, builds: Path, source: Path | None = None) -> Built:
     require_tools("ninja")
-    built = build_once(name, source or EXAMPLES / name, builds, precompiled=precompiled)
+    built = build_once(name, source or EXAMPLES / name, builds, precompiled=True)
     import torch
 
     torch.ops.load_library(os.fspath(built.library(name)))
