@@ -89,3 +89,19 @@ Tensor evenly_read_jvp(const Tensor& t, const Tensor& x, const Tensor& v) { auto
 static at::OptionalSymIntArrayRef sizes_of(const std::optional<Tensor>& t) {
   return t.has_value() ? at::OptionalSymIntArrayRef(t->sym_sizes()) : at::OptionalSymIntArrayRef();
 }
+
+// Formulas are called with boxed arguments: each that isn't would bring templates of its own, which take longer to
+// compile than all formulas.
+using Boxed = void (*)(torch::jit::Stack&);
+struct RunBoxed final : c10::OperatorKernel {
+  explicit RunBoxed(Boxed function) : function(function) {}
+  void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) { function(*stack); }
+  Boxed function;
+};
+static torch::CppFunction boxed(Boxed function) {
+  return torch::CppFunction::makeFromBoxedFunctor(std::make_unique<RunBoxed>(function));
+}
+template <class T>
+static auto unboxed(c10::IValue& value) -> decltype(auto) {
+  return c10::impl::ivalue_to_arg<std::decay_t<T>, false>::call(value);
+}

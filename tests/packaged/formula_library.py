@@ -80,7 +80,21 @@ class Formula:
         """The C++ function."""
         parameters = ", ".join(binding.defn() for binding in dispatcher_arguments(self.schema()))
         body = "\n".join(f"  {line}" for line in (*self._locals(), *self._returned()))
-        return f"// {self.operator}\nstd::vector<Tensor> formula_{self.number}({parameters}) {{\n{body}\n}}\n"
+        function = f"// {self.operator}\nstd::vector<Tensor> formula_{self.number}({parameters}) {{\n{body}\n}}\n"
+        return function + self._boxed()
+
+    def _boxed(self) -> str:
+        """The function that takes the arguments from a stack."""
+        types = [binding.type for binding in dispatcher_arguments(self.schema())]
+        given = ", ".join(f"unboxed<{type}>(given[{index}])" for index, type in enumerate(types))
+        return f"""\
+void boxed_formula_{self.number}(torch::jit::Stack& stack) {{
+  const auto given = stack.end() - {len(types)};
+  auto made = formula_{self.number}({given});
+  stack.erase(given, stack.end());
+  stack.emplace_back(std::move(made));
+}}
+"""
 
     def _locals(self) -> Iterator[str]:
         for argument in self.schema().arguments.flat_all:
@@ -151,7 +165,7 @@ def build_library(formulas: Iterable[Formula], folder: Path) -> None:
     definitions, registrations = [], []
     for formula in formulas:
         definitions.append(formula.definition())
-        registrations.append(f'  m.def("{formula.schema()}", &formula_{formula.number});')
+        registrations.append(f'  m.def("{formula.schema()}", boxed(boxed_formula_{formula.number}));')
     text = [
         HELPERS.read_text(encoding="utf-8"),
         "namespace {",
