@@ -39,9 +39,10 @@ HELPERS: Final = frozenset(
         *("any_variable_defined", "check_inplace", "check_no_requires_grad", "collect_next_edges"),
         *("compiled_autograd_apply_functional", "compute_requires_grad", "copy_range", "flatten_tensor_args"),
         *("isFwGradDefined", "isFwGradDefinedTensorList", "make_saved_variable_list", "not_implemented"),
-        *("not_implemented_list", "rebase_history", "set_history", "throw_error_for_complex_autograd"),
-        *("throw_error_out_requires_grad", "toNonOptFwGrad", "toNonOptPrimal", "toNonOptTensor", "unpack"),
-        *("unpack_list", "unpack_opt_list", "update_wrapped_number", "wrap_opt_if"),
+        *("not_implemented_list", "rebase_history", "set_history", "strides_or_error"),
+        *("throw_error_for_complex_autograd", "throw_error_out_requires_grad", "toNonOptFwGrad", "toNonOptPrimal"),
+        *("toNonOptTensor", "to_args_scalartypes", "to_args_sizes", "to_args_sizes_symint", "unpack", "unpack_list"),
+        *("unpack_opt_list", "update_wrapped_number", "wrap_opt_if", "zeros_of_kept"),
     }
 )
 """Functions that the file has names for; formulas may mean operators that are called the same."""
@@ -108,6 +109,7 @@ def _file(
         path,
         "RegisterDerivatives.cpp",
         includes=[
+            *_headers_of_kept(infos),
             header(extension, "detail/Nodes.h"),
             *operator_headers(extension, "_ops", {one.func.root_name for one in chosen}),
             *operator_headers(extension, "", _called(extension, infos)),
@@ -124,6 +126,12 @@ def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[Di
     """The derivatives that operators have, each once: several forms of one share them."""
     found = {id(info): info for one in chosen for info in (one.info or {}).values()}
     return list(found.values())
+
+
+def _headers_of_kept(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
+    """Headers of torch's that what is kept needs beyond those that every file has."""
+    keeps_blocks = any(one.expr.startswith("at::sparse_csr::") for info in infos for one in info.all_saved_inputs)
+    return ["ATen/SparseCsrTensorUtils.h"] if keeps_blocks else []
 
 
 def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:

@@ -361,7 +361,8 @@ def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
 def _derive(formula: Formula, operator: Operator) -> Derivative:
     """The derivative that a backward formula gives."""
     text, words = formula.value.text, formula.words
-    kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words))
+    is_outside = operator.function.namespace != "aten"
+    kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
     named = words.intersection(operator.named_gradients)
     return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named)
 

@@ -66,6 +66,8 @@ class Kept:
     """What is kept."""
     used: str = "{0}"
     """What takes the expression's place in the formula, `{0}` being the name of what is kept."""
+    used_outside: str = ""
+    """The same outside of torch, whose library keeps some functions to itself; empty if it is no other."""
 
 
 _SCALAR_TYPE: Final = BaseCType(scalarTypeT)
@@ -96,7 +98,7 @@ _METHODS: Final[Mapping[str, Kept]] = MappingProxyType(
 _SIZE: Final = Kept(5, "_sym_argsize_{1}", SYM_INT, "{0}.sym_size({1})")
 _CALLS: Final[Mapping[str, Kept]] = MappingProxyType(
     {
-        "zeros_like": Kept(4, "_info", BaseCType(typeAndSizeT), "{0}", "{0}.zeros()"),
+        "zeros_like": Kept(4, "_info", BaseCType(typeAndSizeT), "{0}", "{0}.zeros()", "zeros_of_kept({0})"),
         "to_args_sizes": Kept(8, "_args_sizes", VectorCType(VectorCType(LONG)), "to_args_sizes({0})"),
         "to_args_sizes_symint": Kept(
             9, "_args_sizes_symint", VectorCType(VectorCType(SYM_INT)), "to_args_sizes_symint({0})"
@@ -147,14 +149,19 @@ class _Found:
 
 
 def keep(
-    formula: str, words: frozenset[str], inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType]
+    formula: str,
+    words: frozenset[str],
+    inputs: Mapping[str, NamedCType],
+    outputs: Mapping[str, NamedCType],
+    *,
+    is_outside: bool = False,
 ) -> KeptFormula:
     """The formula with expressions that are kept replaced by what they are kept as.
 
     `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results by name,
-    or those of them that are among the words.
+    or those of them that are among the words.  `is_outside` says that it is compiled outside of torch.
     """
-    reader = _Reader(inputs, outputs)
+    reader = _Reader(inputs, outputs, is_outside)
     if not words.isdisjoint(_KEPT_WORDS):
         rest = _TERM.sub(" ", formula)
         formula = _TERM.sub(reader.replace, formula)
@@ -189,9 +196,10 @@ _PLACE: Final = attrgetter("place")
 class _Reader:
     """Replaces the terms of one formula, and gathers what is to be kept in place of values."""
 
-    def __init__(self, inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType]) -> None:
+    def __init__(self, inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType], is_outside: bool) -> None:
         self.inputs = inputs
         self.outputs = outputs
+        self.is_outside = is_outside
         self.inputs_kept: dict[str, list[_Found]] = {}
         self.outputs_kept: dict[str, list[_Found]] = {}
 
@@ -206,7 +214,8 @@ class _Reader:
         attribute_name = name + kept.suffix.format("", index.replace("-", "minus_"))
         attribute = SavedAttribute(NamedCType(attribute_name, kept.ctype), kept.expr.format(name, index))
         into.setdefault(name, []).append(_Found((kept.rank, term.start()), attribute))
-        return kept.used.format(attribute_name)
+        used = (kept.used_outside if self.is_outside else "") or kept.used
+        return used.format(attribute_name)
 
 
 _OPTIONAL_STRING: Final = OptionalCType(BaseCType(stringT))

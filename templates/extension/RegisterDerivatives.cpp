@@ -46,6 +46,9 @@ using torch::autograd::set_history;
 using torch::autograd::throw_error_for_complex_autograd;
 using torch::autograd::throw_error_out_requires_grad;
 using torch::autograd::TraceableFunction;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
 using torch::autograd::TypeAndSize;
 using torch::autograd::variable_list;
 using torch::autograd::generated::unpack_list;
@@ -69,6 +72,19 @@ using torch::dynamo::autograd::SwapSavedVariables;
 template <class T>
 T& unpack(T& argument, const char*, int) {
   return argument;
+}
+
+// What formulas mean by `zeros_like(self)`, where nothing is kept of a tensor but what zeros are made of.
+[[maybe_unused]] Tensor zeros_of_kept(const TypeAndSize& kept) {
+  return at::zeros_symint(kept.sym_sizes, kept.options);
+}
+
+// What is kept of a tensor whose strides a formula uses.
+[[maybe_unused]] c10::SymIntArrayRef strides_or_error(const Tensor& tensor, const char* name) {
+  TORCH_CHECK(
+      tensor.layout() == at::kStrided, "the strides of '", name, "' are needed for a gradient, and a tensor of layout ",
+      tensor.layout(), " has none");
+  return tensor.sym_strides();
 }
 
 // Has the compiler of autograd note down a call of a node's formulas, which are computed later.
