@@ -4,7 +4,8 @@
 
 Each round runs every command once, one after the other, so that a machine that slows down slows down
 all of them; the ratios are of runs of the same round.  Memory is that of all processes of a command together,
-shared pages counted once.  A folder in memory (`--folder /dev/shm/x`) leaves the disk out of it.
+shared pages counted once; to look at it slows a command down, which gets a run of its own for it.  A folder in
+memory (`--folder /dev/shm/x`) leaves the disk out of it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +37,8 @@ class Figure:
 
     wall: float
     cpu: float
-    memory: float
-    """In MB."""
+    memory: float = 0
+    """In MB, if it was looked at."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def definitions_of_torch() -> Path:
     return Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
 
 
-def measure(case: Case, cwd: Path) -> Figure:
+def measure(case: Case, cwd: Path, *, with_memory: bool = False) -> Figure:
     case.prepare()
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else opgen would be compiled anew in each run
@@ -66,7 +67,7 @@ def measure(case: Case, cwd: Path) -> Figure:
     process = subprocess.Popen(
         command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    with watched_memory(process.pid) as peak:
+    with watched_memory(process.pid) if with_memory else nullcontext([0]) as peak:
         code = process.wait()
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if code != 0:
@@ -176,11 +177,10 @@ def _renamed(definitions: str, prefix: str) -> str:
     return _NAMES.sub(rename, definitions)
 
 
-def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure]) -> str:
-    middle = [statistics.median(getattr(f, field) for f in figures) for field in ("wall", "cpu", "memory")]
+def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure], memory: float) -> str:
+    wall, cpu = (statistics.median(getattr(f, field) for f in figures) for field in ("wall", "cpu"))
     faster = statistics.median(a.wall / b.wall for a, b in zip(torchgen, figures, strict=True))
     cheaper = statistics.median(a.cpu / b.cpu for a, b in zip(torchgen, figures, strict=True))
-    wall, cpu, memory = middle
     return f"{name:<32}{wall:>8.2f} s{cpu:>8.2f} s{memory:>7.0f} MB{faster:>8.1f} x{cheaper:>8.1f} x"
 
 
@@ -203,13 +203,14 @@ def run(
         found = cases_of(definitions_of_torch(), work)
         for case in found:
             measure(case, work)  # once without counting: compiled modules, warm caches
+        memory = [measure(case, work, with_memory=True).memory for case in found]
         rounds = [[measure(case, work) for case in found] for _ in range(given.rounds)]
     by_case = [list(column) for column in zip(*rounds, strict=True)]
     load = os.getloadavg()[0]
     print(f"{given.rounds} rounds, {os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}")
     print(f"{'':<32}{'wall':>10}{'CPU':>10}{'memory':>10}{'wall':>10}{'CPU':>10}")
-    for case, figures in zip(found, by_case, strict=True):
-        print(report(case.name, figures, by_case[0]))
+    for case, figures, peak in zip(found, by_case, memory, strict=True):
+        print(report(case.name, figures, by_case[0], peak))
 
 
 if __name__ == "__main__":
