@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -122,11 +122,11 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
     if keeps_parts(request) and len(program.functions) >= WORTH_KEEPING:
         program = replace(program, parts=Parts(keeps=True))
     templates = TemplateSet(inputs.templates)
-    with Target(roots_of(request.options), dry_run=request.options.dry_run) as target:
+    with Target(roots_of(request.options), dry_run=request.options.dry_run) as target, ExitStack() as crews:
         record.load(request.options.install_dir)
         target.known = record.known
         folder = folder_of(record.now)
-        shares = _put_all(target, program, request, templates, partial(put_parts, target, program, folder))
+        shares = _put_all(target, program, request, templates, partial(put_parts, target, program, folder), crews)
         log.extend(problem for share in shares for problem in share.problems)
         if not log.has_errors:
             _check_shim_headers(program, request.options, templates, log)
@@ -143,7 +143,7 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
 def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) -> WriteReport | None:
     """Generates what an edit of the definitions changes; None if all must be generated."""
     record = record_of(arguments, request)
-    with Target(roots_of(request.options)) as target:
+    with Target(roots_of(request.options)) as target, ExitStack() as crews:
         record.load(request.options.install_dir)
         former = record.former
         recalled = None if former is None else recall(former, request, inputs, load)
@@ -155,7 +155,7 @@ def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) 
         )
         program, folder = recalled.program, folder_of(record.now)
         keep = partial(put_parts, target, program, folder) if program.parts.keeps_all else lambda _: take_parts(program)
-        shares = _put_all(target, program, request, TemplateSet(inputs.templates), keep)
+        shares = _put_all(target, program, request, TemplateSet(inputs.templates), keep, crews)
         if any(share.problems for share in shares):
             return None
         placed = [file for share in shares for file in share.placed]
@@ -214,6 +214,7 @@ def _put_all(
     request: Request,
     templates: TemplateSet,
     keep: Callable[[int], object],
+    crews: ExitStack,
 ) -> list[Share]:
     """Makes the files of all emitters, in several processes, and puts them where they wait."""
     is_edit = program.parts.edit is not None
@@ -223,7 +224,7 @@ def _put_all(
         if not (is_edit and emitter.emit in _SHIMS)
     ]
     jobs = request.jobs or (available_jobs() if is_edit or len(program.functions) >= WORTH_FORKING else 1)
-    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, keep=keep)
+    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, keep=keep, crews=crews)
 
 
 def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:

@@ -13,6 +13,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -100,11 +101,12 @@ def _run(command: Command, arguments: Sequence[str], given: argparse.Namespace, 
     plan = command.plan(given, log) if _are_flags_sound(given, log) else None
     if plan is None:
         return None
-    with Target({"install": given.out}, dry_run=given.dry_run) as target:
+    with Target({"install": given.out}, dry_run=given.dry_run) as target, ExitStack() as crews:
         record.load(given.out)
         target.known = record.known
         jobs = given.jobs or (available_jobs() if plan.operators >= WORTH_FORKING else 1)
-        shares = put_all(target, plan.pieces, plan.templates, jobs=jobs, quiet=given.quiet, later=plan.later)
+        pieces, templates, later = plan.pieces, plan.templates, plan.later
+        shares = put_all(target, pieces, templates, jobs=jobs, quiet=given.quiet, crews=crews, later=later)
         log.extend(problem for share in shares for problem in share.problems)
         if log.has_errors:
             return None

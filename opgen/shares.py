@@ -1,6 +1,6 @@
 """Emitters → files that wait in their target, made by several processes; each emitter is one share of the work.
 
-    put_all(target, pieces, templates, jobs=2, quiet=False)   →   what each piece put, or what is wrong with it
+    put_all(target, pieces, templates, jobs=2, …)   →   what each piece put, or what is wrong with it
 
 A process takes one piece after the other, those that take longest first.  It writes what it makes, so that text
 never goes from one process to another.  While this process derives what some pieces need, others are at work on
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -70,13 +71,15 @@ def put_all(
     *,
     jobs: int,
     quiet: bool,
+    crews: ExitStack,
     keep: Callable[[int], object] = lambda number: None,
     later: Later | None = None,
 ) -> list[Share]:
     """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing.
 
     After each piece `keep` is asked, in the process that made it, for what the next run is to have.  What comes
-    of later pieces follows that of the others.
+    of later pieces follows that of the others.  Helpers end with `crews`: to take apart what they made takes them a
+    while, which nobody needs to wait for who has something else to do.
     """
     parent, told = os.getpid(), len(sys.modules)
     total = len(pieces) + (0 if later is None else 1 + len(later.pieces))
@@ -102,18 +105,17 @@ def put_all(
             work = min(jobs, len(pieces) + (later is not None and after is None))
             return Crew(order, lambda at: put(pieces[at], first + at), work, after=after)
 
-        with crew(pieces) as others:
-            if later is None:
-                return others.results()
-            progress.advance(later.name)
-            try:
-                derived = later.derive()
-            except UserError as problem:
-                return [*others.results(), Share([], problem.diagnostics, read(), None)]
-            late = [Piece(piece.name, piece.cost, partial(piece.make, derived)) for piece in later.pieces]
-            with crew(late, len(pieces), after=others) as waiting:
-                shares = waiting.results()
-                return [*others.results(), *shares]
+        others = crews.enter_context(crew(pieces))
+        if later is None:
+            return others.results()
+        progress.advance(later.name)
+        try:
+            derived = later.derive()
+        except UserError as problem:
+            return [*others.results(), Share([], problem.diagnostics, read(), None)]
+        late = [Piece(piece.name, piece.cost, partial(piece.make, derived)) for piece in later.pieces]
+        shares = crews.enter_context(crew(late, len(pieces), after=others)).results()
+        return [*others.results(), *shares]
 
 
 def files_read(shares: Iterable[Share]) -> list[str]:
