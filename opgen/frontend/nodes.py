@@ -17,9 +17,8 @@ becomes, with a span for each of the five texts and lists,
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError
 from opgen.frontend.yaml_nodes import ListNode as ListNode
@@ -27,6 +26,14 @@ from opgen.frontend.yaml_nodes import MappingNode as MappingNode
 from opgen.frontend.yaml_nodes import Node as Node
 from opgen.frontend.yaml_nodes import Scalar as Scalar
 from opgen.frontend.yaml_plain import read_plain
+from opgen.on_demand import OnDemand
+
+if TYPE_CHECKING:
+    from opgen.frontend.yaml_events import compose, compose_part
+else:
+    # Few runs need what reads all of YAML, and it takes a seventh of all imports.
+    compose = OnDemand("opgen.frontend.yaml_events", "compose")
+    compose_part = OnDemand("opgen.frontend.yaml_events", "compose_part")
 
 
 def read_source(path: Path, name: str | None = None) -> Source:
@@ -53,19 +60,11 @@ def load_yaml(where: Source | Path, log: Diagnostics) -> Node | None:
     """
     try:
         source = where if isinstance(where, Source) else read_source(where)
-        root: Node | None = read_plain(source, lambda start, end: _libyaml().compose_part(source, start, end))
-        if root is None:
-            root = _libyaml().compose(source, log)
-        return root
+        plain = read_plain(source, lambda start, end: compose_part(source, start, end))
+        return compose(source, log) if plain is None else plain
     except UserError as problem:
         log.extend(problem.diagnostics)
         return None
-
-
-def _libyaml() -> Any:
-    """What reads all of YAML."""
-    # Few runs need it, and it takes a seventh of all imports.
-    return importlib.import_module("opgen.frontend.yaml_events")
 
 
 def _one_newline(text: str) -> str:

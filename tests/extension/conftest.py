@@ -31,7 +31,7 @@ def toy(builds: Path) -> Built:
 
 def _loaded(name: str, builds: Path, source: Path | None = None) -> Built:
     require_tools("ninja")
-    built = build_once(name, source or EXAMPLES / name, builds, precompiled=True)
+    built = build_once(name, source or EXAMPLES / name, builds)
     import torch
 
     torch.ops.load_library(os.fspath(built.library(name)))

@@ -1,4 +1,4 @@
-# CMake includes this where a project begins that is built with `precompiled=True`: what generated sources have in common
+# CMake includes this where a project begins that is built once for several tests: what generated sources have in common
 # of torch's headers is read once. Sources in src/ do without: what they need they must include, and names that they
 # don't ask for may be in their way.
 

@@ -28,7 +28,7 @@ ADDED = """
 def test_new_project_builds_and_passes_its_test(tmp_path: Path, builds: Path) -> None:
     require_tools("make")
     assert new.main(["mylib", "--into", str(tmp_path / "mylib")]) == 0
-    built = build_once("mylib", tmp_path / "mylib", builds, "Unix Makefiles", precompiled=True)
+    built = build_once("mylib", tmp_path / "mylib", builds, "Unix Makefiles")
     build = built.source / "build"
     if not build.exists():
         build.symlink_to(built.build)
