@@ -7,11 +7,10 @@ As in `bench.speed`, each round runs every command once, and ratios are of runs 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.speed import Case, run
+from bench.speed import Case, run, set_aside
 
 
 def cases(source: Path, work: Path) -> list[Case]:
@@ -22,21 +21,21 @@ def cases(source: Path, work: Path) -> list[Case]:
         paths = (native / "native_functions.yaml", native / "tags.yaml", work / out, folder)
         return (*map(str, paths), *flags)
 
-    def removing(name: str) -> Callable[[], None]:
-        return lambda: shutil.rmtree(work / name, ignore_errors=True)
+    def emptying(name: str) -> Callable[[], None]:
+        return lambda: set_aside(work / name)
 
     def nothing() -> None:
         return None
 
     both, quiet = ("--bindings", "-q"), "-q"
     return [
-        Case("torch: autograd and bindings", "bench.torch_autograd", arguments("torch"), removing("torch")),
-        Case("both, --jobs 1", "opgen.gen_autograd", arguments("one", *both, "-j1"), removing("one")),
-        Case("both", "opgen.gen_autograd", arguments("all", *both), removing("all")),
+        Case("torch: autograd and bindings", "bench.torch_autograd", arguments("torch"), emptying("torch")),
+        Case("both, --jobs 1", "opgen.gen_autograd", arguments("one", *both, "-j1"), emptying("one")),
+        Case("both", "opgen.gen_autograd", arguments("all", *both), emptying("all")),
         Case("both, nothing changed", "opgen.gen_autograd", arguments("kept", *both), nothing),
-        Case("autograd alone", "opgen.gen_autograd", arguments("autograd", quiet), removing("autograd")),
-        Case("bindings alone", "opgen.gen_python", arguments("bindings", quiet), removing("bindings")),
-        Case("stubs", "opgen.gen_pyi", arguments("stubs", quiet), removing("stubs")),
+        Case("autograd alone", "opgen.gen_autograd", arguments("autograd", quiet), emptying("autograd")),
+        Case("bindings alone", "opgen.gen_python", arguments("bindings", quiet), emptying("bindings")),
+        Case("stubs", "opgen.gen_pyi", arguments("stubs", quiet), emptying("stubs")),
     ]
 
 

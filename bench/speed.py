@@ -6,6 +6,10 @@ Each round runs every command once, one after the other, so that a machine that 
 all of them; the ratios are of runs of the same round.  Memory is that of all processes of a command together,
 shared pages counted once; to look at it slows a command down, which gets a run of its own for it.  A folder in
 memory (`--folder /dev/shm/x`) leaves the disk out of it.
+
+Nothing is removed before the end, for ext4 takes up to ten times as long to make a file in the minutes after many
+were removed (it looks for an inode that wasn't in use lately); so a run needs 4 GB, and should come some minutes
+after the one before.
 """
 
 from __future__ import annotations
@@ -110,6 +114,14 @@ def proportional_size(rollup: str) -> int:
     return int(line.split()[1]) * 1024
 
 
+def set_aside(folder: Path) -> None:
+    """What a run before this one wrote, if there was one, gets another name."""
+    if folder.exists():
+        former = folder.parent / "former"
+        former.mkdir(exist_ok=True)
+        folder.rename(former / f"{folder.name}_{len(os.listdir(former))}")
+
+
 def cases(source: Path, work: Path) -> list[Case]:
     kept, edited = work / "kept", work / "ATen"
     shutil.copytree(source, edited)
@@ -117,8 +129,8 @@ def cases(source: Path, work: Path) -> list[Case]:
     original = definitions.read_text()
     flags = ("--per-operator-headers",)
 
-    def removing(name: str) -> Callable[[], None]:
-        return lambda: shutil.rmtree(work / name, ignore_errors=True)
+    def emptying(name: str) -> Callable[[], None]:
+        return lambda: set_aside(work / name)
 
     def add_or_remove() -> None:
         is_original = definitions.read_text() == original
@@ -133,9 +145,9 @@ def cases(source: Path, work: Path) -> list[Case]:
     shutil.copytree(source, tenfold)
     (tenfold / "native" / "native_functions.yaml").write_text(multiplied(original, 10))
     return [
-        Case("torchgen", "torchgen.gen", (*run, "-d", str(work / "torchgen")), removing("torchgen")),
-        Case("cold, --jobs 1", "opgen.gen", (*run, "-d", str(work / "one"), "-q", "-j1"), removing("one")),
-        Case("cold", "opgen.gen", (*run, "-d", str(work / "all"), "-q"), removing("all")),
+        Case("torchgen", "torchgen.gen", (*run, "-d", str(work / "torchgen")), emptying("torchgen")),
+        Case("cold, --jobs 1", "opgen.gen", (*run, "-d", str(work / "one"), "-q", "-j1"), emptying("one")),
+        Case("cold", "opgen.gen", (*run, "-d", str(work / "all"), "-q"), emptying("all")),
         Case("nothing changed", "opgen.gen", (*run, "-d", str(kept), "-q"), nothing),
         Case(
             "one operator added or removed",
@@ -147,7 +159,7 @@ def cases(source: Path, work: Path) -> list[Case]:
             "ten times the operators, --jobs 1",
             "opgen.gen",
             ("-s", str(tenfold), *flags, "-d", str(work / "ten"), "-q", "-j1"),
-            removing("ten"),
+            emptying("ten"),
         ),
     ]
 
