@@ -208,9 +208,12 @@ def gen_differentiable_outputs(
 ) -> tuple[DifferentiableOutput, ...]:
     """The results that may have a gradient under a dispatch key.
 
-    If the entry doesn't say and uses `grad`, that is the first of them alone.
+    If the entry doesn't say and uses `grad`, that is the first of them alone.  An operator that changes lists
+    in place has none.
     """
     function = matched.func
+    if not function.func.returns:
+        return ()
     info = matched.info.get(key) if matched.info is not None else None
     named = zip(cpp.return_names(function), function.func.returns, strict=True)
     outputs = [DifferentiableOutput(name, returned.type) for name, returned in named]

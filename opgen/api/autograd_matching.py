@@ -115,7 +115,9 @@ class _Matcher:
         if function.func.name.text not in _WITH_INPLACE_REFERENCE:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
-        return next((info for info in candidates if is_reference(function, info.func.func)), None)
+        # A condition is about one tensor, and a node is for the whole list.
+        fitting = (info for info in candidates if info.output_differentiability_conditions is None)
+        return next((info for info in fitting if is_reference(function, info.func.func)), None)
 
 
 _Form = tuple[FunctionSchema, Infos]
@@ -221,6 +223,9 @@ _LACKING_ALPHA: Final = ("_foreach_add", "_foreach_sub")
 
 def is_reference(function: NativeFunction, reference: FunctionSchema) -> bool:
     """Whether an operator on lists applies `reference` to each element."""
+    results = len(function.func.returns)
+    if results != len(reference.returns) and (results or function.func.kind() is not SchemaKind.inplace):
+        return False
     mine, theirs = function.func.arguments.flat_non_out, reference.arguments.flat_non_out
     may_lack = function.root_name in _LACKING_ALPHA and function.func.name.overload_name in ("Scalar", "ScalarList")
     if len(mine) != len(theirs) and not may_lack:

@@ -150,7 +150,7 @@ class _TypeTable:
     array: Mapping[BaseTy, CType]
     """A parameter for `T[]`; there is none for bool."""
     optional_array: Mapping[BaseTy, CType]
-    """A parameter for `T[]?`, where that is no optional of the one for `T[]`."""
+    """A parameter for `T[]?`, where that isn't always an optional of the one for `T[]`."""
 
 
 def _type_table(symint: bool) -> _TypeTable:
@@ -175,7 +175,13 @@ def _type_table(symint: bool) -> _TypeTable:
         plain=MappingProxyType(value | {BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR}),
         optional=MappingProxyType(optional),
         array=MappingProxyType(array),
-        optional_array=MappingProxyType({BaseTy.int: OPTIONAL_INT_ARRAY_REF, BaseTy.SymInt: optional_symbolic}),
+        optional_array=MappingProxyType(
+            {
+                BaseTy.int: OPTIONAL_INT_ARRAY_REF,
+                BaseTy.SymInt: optional_symbolic,
+                BaseTy.Tensor: OptionalCType(TENSOR_LIST),
+            }
+        ),
     )
 
 

@@ -13,6 +13,7 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import (
@@ -26,16 +27,68 @@ from opgen.api.types import (
     KnownBindings,
     NamedCType,
     TypePolicy,
+    UnsupportedTypeError,
     render_defns,
     render_types,
 )
-from opgen.model import Argument, FunctionSchema, NativeFunction, Return, Type
+from opgen.model import (
+    Argument,
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    Return,
+    Type,
+)
 from opgen.values import dataclass
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+_SCALAR: Final = BaseType(BaseTy.Scalar)
+_SYM_INT: Final = BaseType(BaseTy.SymInt)
 
 
 def name(func: FunctionSchema) -> str:
     """The name that the convention gives `func`; that of the usual C++ function."""
     return cpp.name(func)
+
+
+def check_taken(t: Type) -> None:
+    """Raises `UnsupportedTypeError` if torch's dispatcher can't pass a `t` to a kernel, though it can be spelled.
+
+    The rules are those of `c10::IValue::to` and of the boxing of arguments.
+    """
+    _check_optional_once(t)
+    if isinstance(t, OptionalType) and isinstance(t.elem, ListType):
+        if t.elem.elem == OptionalType(_TENSOR):
+            raise UnsupportedTypeError(t, "can't be passed to a kernel: leave the last '?' away")
+        t = t.elem
+    if not isinstance(t, ListType):
+        return
+    elem = t.elem.elem if isinstance(t.elem, OptionalType) else t.elem
+    if isinstance(elem, ListType):
+        raise UnsupportedTypeError(t, "can't be passed to a kernel: it is a list of lists")
+    if elem is not t.elem and elem == _SCALAR:
+        raise UnsupportedTypeError(t, "can't be passed to a kernel: use 'Scalar[]' or 'float?[]'")
+    if elem is not t.elem and elem == _SYM_INT:
+        raise UnsupportedTypeError(t, "can't be made of plain integers: use 'int?[]'")
+
+
+def check_returned(t: Type) -> None:
+    """Raises `UnsupportedTypeError` if torch's dispatcher can't return a `t`, though it can be spelled."""
+    _check_optional_once(t)
+    if isinstance(t, ListType) and _innermost(t) == _SCALAR:
+        raise UnsupportedTypeError(t, "can't be returned by a kernel: use 'float[]', 'int[]' or a tensor")
+
+
+def _check_optional_once(t: Type) -> None:
+    if isinstance(t, OptionalType) and isinstance(t.elem, OptionalType):
+        raise UnsupportedTypeError(t, f"is optional twice: write '{t.elem}'")
+
+
+def _innermost(t: Type) -> Type:
+    return _innermost(t.elem) if isinstance(t, ListType) else t
 
 
 def argumenttype_type(

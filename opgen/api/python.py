@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from opgen.api import cpp
-from opgen.api.python_parser import TENSOR, argument_type_str, parser_default, unpack_method
+from opgen.api.python_parser import TENSOR, argument_type_str, has_optional_method, parser_default, unpack_method
 from opgen.model import (
     Argument,
     BaseTy,
@@ -86,7 +86,14 @@ class PythonArgument:
         if not self._unpack_method:
             method = unpack_method(self.type, self.default, has_init=init is not None)
             object.__setattr__(self, "_unpack_method", method)
-        return f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
+        value = f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
+        if (
+            self.default in (None, "None")
+            and isinstance(self.type, OptionalType)
+            and not has_optional_method(self.type)
+        ):
+            return f"(_r.isNone({index}) ? ::std::nullopt : ::std::make_optional({value}))"
+        return value
 
 
 @dataclass(frozen=True, slots=True)

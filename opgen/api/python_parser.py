@@ -152,6 +152,12 @@ _LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
 )
 
 
+_OPTIONAL_LISTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float)))
+"""The elements of lists that the parser gives as optional ones."""
+_NEVER_OPTIONAL: Final = frozenset(map(BaseType, (BaseTy.Storage, BaseTy.Stream)))
+"""What the parser never gives as an optional value."""
+
+
 def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> str:
     """The parser's method that gives the value of an argument; `has_init` says that C++ has a value for None."""
     if has_init:
@@ -165,7 +171,13 @@ def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> st
         return "optionalTensor"
     # With a default of its own, the value is always there.
     is_never_none = default not in (None, "None")
-    return _unpacker(t.elem) if is_never_none else f"{_unpacker(t.elem)}Optional"
+    return _unpacker(t.elem) if is_never_none or not has_optional_method(t) else f"{_unpacker(t.elem)}Optional"
+
+
+def has_optional_method(t: OptionalType) -> bool:
+    """Whether the parser has a method that gives a `t`, and not only what it holds."""
+    elem = t.elem
+    return elem.elem in _OPTIONAL_LISTS if isinstance(elem, ListType) else elem not in _NEVER_OPTIONAL
 
 
 def _unpacker(t: Type) -> str:

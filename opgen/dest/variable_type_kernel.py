@@ -227,7 +227,7 @@ def derive_kernel(
     if is_foreach and is_inplace and info is not None:
         renamed = _renamed(function, info, parameters)
     outputs = _outputs(matched, key, info, signatures.return_names)
-    has_results = bool(outputs) or (is_foreach and is_inplace)
+    has_results = bool(outputs) or (is_foreach and is_inplace and _is_stated_differentiable(info))
     conditions = info.output_differentiability_conditions if info is not None else None
     return Kernel(
         function=function,
@@ -264,6 +264,11 @@ def _outputs(
     # Of nearly all operators that is the one result that there is.
     output = DifferentiableOutput(names[0], returns[0].type)
     return (output,) if is_differentiable(output.name, output.type, info) else ()
+
+
+def _is_stated_differentiable(info: DifferentiabilityInfo | None) -> bool:
+    """Whether no entry says that nothing of the results has a gradient."""
+    return info is None or info.output_differentiability is None or any(info.output_differentiability)
 
 
 def _renamed(

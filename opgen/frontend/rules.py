@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from opgen.api import cpp
+from opgen.api import cpp, dispatcher
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
 from opgen.frontend.cpp_names import KEYWORDS
@@ -37,12 +37,14 @@ from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
+    Argument,
     BaseTy,
     BaseType,
     DeviceCheckType,
     DispatchKey,
     NativeFunction,
     OptionalType,
+    Return,
     SchemaKind,
     Variant,
     is_structured_dispatch_key,
@@ -274,12 +276,12 @@ def _check_keywords(entries: Collection[Entry]) -> Iterator[Diagnostic]:
 
 
 def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
-    """Every type must have a C++ spelling; each is tried once."""
+    """Every type must have a C++ spelling, and pass through the dispatcher; each is tried once."""
     schemas = [entry.function.func for entry in entries]
     taken = {(a.type.text, a.is_write): a for func in schemas for a in func.arguments.flat_all}
     given = {(r.type.text, r.is_write): r for func in schemas for r in func.returns}
-    not_taken = {key: _type_problem(lambda a: cpp.argument_type(a, binds=a.name), a) for key, a in taken.items()}
-    not_given = {key: _type_problem(cpp.return_type, r) for key, r in given.items()}
+    not_taken = {key: _type_problem(_take, a) for key, a in taken.items()}
+    not_given = {key: _type_problem(_give, r) for key, r in given.items()}
     if not any(not_taken.values()) and not any(not_given.values()):
         return
     for entry in entries:
@@ -292,6 +294,16 @@ def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
         reason = next(filter(None, reasons), "")
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
+
+
+def _take(argument: Argument) -> None:
+    cpp.argument_type(argument, binds=argument.name)
+    dispatcher.check_taken(argument.type)
+
+
+def _give(returned: Return) -> None:
+    cpp.return_type(returned)
+    dispatcher.check_returned(returned.type)
 
 
 def _type_problem(derive: Callable[[T], object], value: T) -> str:

@@ -1,4 +1,5 @@
-"""An extension whose formulas keep something of a tensor, whatever can be kept, and operators on lists of tensors.
+"""An extension whose formulas keep something of a tensor, whatever can be kept; operators on lists of tensors; and
+arguments that torch's parser has no method for.
 
 Run in the folder of a project `mylib`, it writes its definitions and kernels, builds and tries it: the arguments are
 the compiler's flags.
@@ -18,6 +19,9 @@ from opgen.cpp_extension import load
 FUNCTIONS = """
 - func: mylib::twice(Tensor self) -> Tensor
   doc: Two times `self`.
+- func: >-
+    mylib::given(Tensor self, Tensor[]? more=None, Tensor[2]? pair=None, Scalar[]? factors=None,
+    Storage? storage=None, Stream? stream=None) -> int[]
 - func: mylib::kept(Tensor self, Tensor other, Tensor[] more) -> Tensor
   dispatch:
     CPU: kept
@@ -92,6 +96,18 @@ at::Tensor twice(const at::Tensor& self) {
   return at::mul(self, 2);
 }
 
+std::vector<int64_t> given(
+    const at::Tensor&, std::optional<at::TensorList> more, std::optional<at::TensorList> pair,
+    std::optional<at::ArrayRef<at::Scalar>> factors, std::optional<at::Storage> storage,
+    std::optional<at::Stream> stream) {
+  return {
+      more ? (*more)[0].numel() : -1,
+      pair ? (*pair)[1].numel() : -1,
+      factors ? (*factors)[1].toLong() : -1,
+      storage ? static_cast<int64_t>(storage->nbytes()) : -1,
+      stream ? stream->id() : -1};
+}
+
 at::Tensor kept(const at::Tensor& self, const at::Tensor& other, at::TensorList) {
   return self * 2 + other * 3;
 }
@@ -142,6 +158,13 @@ def main() -> None:
     assert mylib.twice(torch.ones(2)).tolist() == torch.ops.mylib.twice(torch.ones(2)).tolist() == [2, 2]
     assert loaded() is mylib
     assert __import__("mylib") is mylib
+
+    x = torch.ones(4)
+    everything = ([x, x], [x, x[:3]], [1, 2], x.untyped_storage(), torch.Stream("cpu"))
+    for function in (mylib.given, torch.ops.mylib.given):
+        assert [*function(x)] == [*function(x, None, None, None, None, None)] == [-1] * 5
+        assert [*function(x, *everything)][:4] == [4, 3, 2, 16]
+        assert function(x, stream=everything[-1])[4] == everything[-1].stream_id
 
     first, second = (torch.rand(2, 3, dtype=torch.double, requires_grad=True) for _ in range(2))
     more = [torch.ones(4, dtype=torch.long), torch.ones(5)]

@@ -216,6 +216,26 @@ def test_operators_on_lists_have_the_derivatives_of_those_on_tensors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("results", "more"),
+    [
+        ("(Tensor, Tensor)", ""),
+        ("Tensor", "  output_differentiability: ['self.is_floating_point()']\n"),
+    ],
+)
+def test_what_is_not_about_elements_has_no_derivatives_on_lists(results: str, more: str) -> None:
+    operators = f"""
+- func: mul.Tensor(Tensor self, Tensor other) -> {results}
+  dispatch: {{CPU: mul}}
+- func: _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
+  device_check: NoCheck
+  dispatch: {{CPU: foreach_mul}}
+"""
+    derivative = f"- name: mul.Tensor(Tensor self, Tensor other) -> {results}\n  self: grad\n{more}"
+    program = autograd_of(derivative, operators)
+    assert not program.list_infos
+
+
+@pytest.mark.parametrize(
     ("written", "formula", "kept"),
     [
         ("grad.f(self.sym_sizes()) * other", "grads[i].f(self[i].sym_sizes()) * other[i]", ["self", "other"]),

@@ -187,3 +187,18 @@ m.impl("select.int",
        TORCH_FN(ADInplaceOrView::select_int)
 );""",
         )
+
+    def test_a_result_that_is_never_differentiable_is_not_in_lists_either(self) -> None:
+        operators = """
+- func: neg(Tensor self) -> Tensor
+  dispatch: {CPU: neg}
+- func: _foreach_neg_(Tensor(a!)[] self) -> ()
+  device_check: NoCheck
+  dispatch: {CPU: foreach_neg_}
+  autogen: _foreach_neg, _foreach_neg.out
+"""
+        for stated, records in (("[True]", True), ("[False]", False)):
+            text = kernels_of(NEG + f"  output_differentiability: {stated}\n", operators)
+            for function in ("::std::vector<at::Tensor> _foreach_neg(", "void _foreach_neg_("):
+                kernel = text.partition(function)[2].partition("\n}\n")[0]
+                assert ("grad_fn" in kernel) == records, kernel
