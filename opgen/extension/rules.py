@@ -221,8 +221,6 @@ def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
 
 _UNBOUND: Final = frozenset({BaseTy.DeviceIndex, BaseTy.DimVector, BaseTy.GraphModule})
 """Types that torch's own operators have, but that the dispatcher can't hand on for others."""
-_UNBOUND_LISTS: Final = ("Scalar?[]", "SymInt?[]")
-"""Lists of what C++ passes by reference, or by another type where there are no symbols."""
 
 
 def _check_types(program: Program) -> Iterator[Diagnostic]:
@@ -231,7 +229,7 @@ def _check_types(program: Program) -> Iterator[Diagnostic]:
         typed = [(f"argument '{a.name}'", a.type) for a in func.arguments.flat_all]
         typed += [("a return", r.type) for r in func.returns]
         for what, type in typed:
-            if _base(type) in _UNBOUND or str(type) in _UNBOUND_LISTS:
+            if _base(type) in _UNBOUND:
                 message = f"'{func.name}': {what} is of type '{type}', which no binding exists for"
                 yield Diagnostic("unbound-type", message, function.loc, "use Tensor, Scalar, int, float, bool or str")
 

@@ -120,7 +120,7 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
     unspeakable: set[OperatorName] = set()
     for function in program.functions:
         _check_name(function, log)
-        if not _check_types(function, legal, log):
+        if not _check_types(function, legal, log, _IN_A_PACKAGE):
             unspeakable.add(function.func.name)
         _check_returns(function, log)
     groups: dict[tuple[str | None, str], list[Pair]] = {}
@@ -141,13 +141,13 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
     legal: set[Type] = set()
     bound = tuple(filter(should_generate_py_binding, program.functions))
     for function in bound:
-        _check_types(function, legal, log)
+        _check_types(function, legal, log, "use another type")
         if not function.func.is_out_fn():
             _check_options(function, log)
     return bound
 
 
-def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
+def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, mend: str) -> bool:
     """Whether all types can come from Python; logs those that can't, adds those that can to the legal ones."""
     if legal.issuperset([argument.type for argument in function.func.arguments.flat_all]):
         return True
@@ -159,10 +159,12 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics) -
             legal.add(argument.type)
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
-            log.error("python-type", message, _type_span(function, argument), "use another type")
+            log.error("python-type", message, _type_span(function, argument), mend)
     return log.error_count == before
 
 
+_IN_A_PACKAGE: Final = "use another type, or --no-python and 'torch.ops'"
+"""What to do about a type that a package of one's own can't take or give."""
 _RESERVED_NAMES: Final = frozenset({"return_types"})
 """Names that a package has for other things."""
 
@@ -193,7 +195,7 @@ def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
             type = type.elem
         if not isinstance(type, BaseType) or type.name not in _RETURNED:
             message = f"'{function.func.name}' can't be bound to Python: a '{returned.type}' can't be returned"
-            log.error("python-type", message, function.loc, "return another type")
+            log.error("python-type", message, function.loc, _IN_A_PACKAGE)
 
 
 def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:
