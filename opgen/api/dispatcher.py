@@ -46,6 +46,8 @@ from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _SCALAR: Final = BaseType(BaseTy.Scalar)
+_GENERATOR: Final = BaseType(BaseTy.Generator)
+_SYM_BOOL: Final = BaseType(BaseTy.SymBool)
 _SYM_INT: Final = BaseType(BaseTy.SymInt)
 
 
@@ -60,6 +62,7 @@ def check_taken(t: Type) -> None:
     The rules are those of `c10::IValue::to` and of the boxing of arguments.
     """
     _check_optional_once(t)
+    _check_generator(t)
     if isinstance(t, OptionalType) and isinstance(t.elem, ListType):
         if t.elem.elem == OptionalType(_TENSOR):
             raise UnsupportedTypeError(t, "can't be passed to a kernel: leave the last '?' away")
@@ -69,6 +72,8 @@ def check_taken(t: Type) -> None:
     elem = t.elem.elem if isinstance(t.elem, OptionalType) else t.elem
     if isinstance(elem, ListType):
         raise UnsupportedTypeError(t, "can't be passed to a kernel: it is a list of lists")
+    if t.elem == _SYM_BOOL:
+        raise UnsupportedTypeError(t, "can't be made of Python's bools: use 'bool[2]', with the size that it has")
     if elem is not t.elem and elem == _SCALAR:
         raise UnsupportedTypeError(t, "can't be passed to a kernel: use 'Scalar[]' or 'float?[]'")
     if elem is not t.elem and elem == _SYM_INT:
@@ -78,6 +83,7 @@ def check_taken(t: Type) -> None:
 def check_returned(t: Type) -> None:
     """Raises `UnsupportedTypeError` if torch's dispatcher can't return a `t`, though it can be spelled."""
     _check_optional_once(t)
+    _check_generator(t)
     if isinstance(t, ListType) and _innermost(t) == _SCALAR:
         raise UnsupportedTypeError(t, "can't be returned by a kernel: use 'float[]', 'int[]' or a tensor")
 
@@ -85,6 +91,14 @@ def check_returned(t: Type) -> None:
 def _check_optional_once(t: Type) -> None:
     if isinstance(t, OptionalType) and isinstance(t.elem, OptionalType):
         raise UnsupportedTypeError(t, f"is optional twice: write '{t.elem}'")
+
+
+def _check_generator(t: Type) -> None:
+    """A kernel's `at::Generator` is a `Generator?` to the dispatcher."""
+    elem = t.elem if isinstance(t, OptionalType) and isinstance(t.elem, ListType) else t
+    if _GENERATOR in (elem, _innermost(elem)):
+        mended = str(t).replace("Generator", "Generator?", 1)
+        raise UnsupportedTypeError(t, f"isn't one that torch's dispatcher knows: write '{mended}'")
 
 
 def _innermost(t: Type) -> Type:
