@@ -46,7 +46,6 @@ def test_same_bytes_in_other_surroundings(generator: str, torch_source: Path, tm
     first, second = _contents(tmp_path / "a"), _contents(tmp_path / "b")
     assert sorted(first) == sorted(second)
     assert [name for name, text in first.items() if text != second[name]] == []
-    shutil.rmtree(tmp_path)
 
 
 def test_the_place_of_the_definitions_leaves_no_trace(generator: str, torch_source: Path, tmp_path: Path) -> None:
@@ -59,7 +58,6 @@ def test_the_place_of_the_definitions_leaves_no_trace(generator: str, torch_sour
     assert [name for name, text in first.items() if text != second[name]] == []
     traces = [name for name, text in second.items() if str(tmp_path).encode() in text]
     assert traces == []
-    shutil.rmtree(tmp_path)
 
 
 def test_a_second_run_touches_nothing(generator: str, torch_source: Path, tmp_path: Path) -> None:
@@ -76,4 +74,3 @@ def test_a_second_run_touches_nothing(generator: str, torch_source: Path, tmp_pa
         if (stat.st_mtime_ns, stat.st_ino) != (after[path].st_mtime_ns, after[path].st_ino)
     ]
     assert touched == []
-    shutil.rmtree(tmp_path)

@@ -205,7 +205,6 @@ def test_each_kind_of_edit(folder: Folder) -> None:
         same = [path for path, data in before.items() if after.get(path) == data]
         now = folder.stamps()
         assert [path for path in same if stamped[path] != now[path]] == [], name
-        shutil.rmtree(folder.path / f"fresh{number}")
     time.sleep(TICK)
     folder.run()
     assert find_current([*RUN, "-d", "out"]) is not None
