@@ -358,6 +358,7 @@ _DEFAULT_WORDS: Final = MappingProxyType(
         "Mean": "at::Reduction::Mean",
         "contiguous_format": "c10::MemoryFormat::Contiguous",
         "long": "at::kLong",
+        "strided": "at::kStrided",
     }
 )
 """Defaults whose C++ differs from the schema's; every other word is C++ as it stands."""
@@ -377,6 +378,8 @@ def default_expr(d: str, t: Type, *, symint: bool) -> str:
 
 
 def _list_default(d: str, t: ListType, symint: bool) -> str:
+    if _is(t.elem, BaseTy.bool) and t.size is not None:
+        return _bool_array_default(d, t.size)
     if d.startswith("[") and d.endswith("]"):
         return "{" + d[1:-1] + "}"
     if t.size is None:
@@ -385,6 +388,12 @@ def _list_default(d: str, t: ListType, symint: bool) -> str:
     if symint and _is(t.elem, BaseTy.SymInt):
         return f"c10::SymInt({d})"
     return _DEFAULT_WORDS.get(d, d)
+
+
+def _bool_array_default(d: str, size: int) -> str:
+    """`{true, false}`; a lone `True` stands for as many as there are."""
+    words = d[1:-1] if d.startswith("[") else ", ".join([d] * size)
+    return "{" + words.replace("True", "true").replace("False", "false") + "}"
 
 
 def _string_literal(d: str) -> str:

@@ -18,7 +18,14 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from opgen.api import cpp
-from opgen.api.python_parser import TENSOR, argument_type_str, has_optional_method, parser_default, unpack_method
+from opgen.api.python_parser import (
+    TENSOR,
+    argument_type_str,
+    has_optional_method,
+    parser_default,
+    unpack_method,
+    unreadable_default,
+)
 from opgen.model import (
     Argument,
     BaseTy,
@@ -77,6 +84,8 @@ class PythonArgument:
         return self._spelled
 
     def _spell(self, name: str) -> str:
+        if unreadable_default(self.default, self.type):
+            return f"{argument_type_str(self.type)}? {name}=None"
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
         return f"{argument_type_str(self.type)} {name}{default}"
 
@@ -87,13 +96,17 @@ class PythonArgument:
             method = unpack_method(self.type, self.default, has_init=init is not None)
             object.__setattr__(self, "_unpack_method", method)
         value = f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
-        if (
-            self.default in (None, "None")
-            and isinstance(self.type, OptionalType)
-            and not has_optional_method(self.type)
-        ):
+        if isinstance(self.type, BaseType):
+            return value
+        absent = unreadable_default(self.default, self.type)
+        if absent:
+            return f"(_r.isNone({index}) ? {absent} : {value})"
+        if self._may_be_none() and not has_optional_method(self.type):
             return f"(_r.isNone({index}) ? ::std::nullopt : ::std::make_optional({value}))"
         return value
+
+    def _may_be_none(self) -> bool:
+        return isinstance(self.type, OptionalType) and self.default in (None, "None")
 
 
 @dataclass(frozen=True, slots=True)

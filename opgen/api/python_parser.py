@@ -21,6 +21,7 @@ from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
 TENSOR: Final = BaseType(BaseTy.Tensor)
 BOOL: Final = BaseType(BaseTy.bool)
+FLOAT: Final = BaseType(BaseTy.float)
 
 PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {
@@ -100,7 +101,8 @@ _DEFAULT_WORDS: Final = MappingProxyType(
         "[]": "None",
         "Mean": "at::Reduction::Mean",
         "contiguous_format": "c10::MemoryFormat::Contiguous",
-        "long": "at::kLong",
+        "long": "torch.int64",
+        "strided": "torch.strided",
     }
 )
 """Defaults that the parser spells otherwise than the schema does."""
@@ -117,6 +119,17 @@ def parser_default(default: str, t: Type) -> str:
     if "e" in default and _EXPONENT.fullmatch(default):
         return str(float(default))
     return _DEFAULT_WORDS.get(default, default)
+
+
+def unreadable_default(default: str | None, t: Type) -> str:
+    """The C++ value of a default that the parser can't read; nothing if it can, or if there is none.
+
+    The parser takes no defaults for lists of floating-point numbers.
+    """
+    if default in (None, "None", "[]") or not (isinstance(t, ListType) and t.elem == FLOAT):
+        return ""
+    elements = default[1:-1] if default.startswith("[") else ", ".join([default] * (t.size or 1))
+    return f"::std::vector<double>{{{elements}}}"
 
 
 # -------------------------------------------------------------------------------- values
@@ -174,9 +187,9 @@ def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> st
     return _unpacker(t.elem) if is_never_none or not has_optional_method(t) else f"{_unpacker(t.elem)}Optional"
 
 
-def has_optional_method(t: OptionalType) -> bool:
-    """Whether the parser has a method that gives a `t`, and not only what it holds."""
-    elem = t.elem
+def has_optional_method(t: Type) -> bool:
+    """Whether the parser has a method that gives an optional `t`, and not only what it holds."""
+    elem = t.elem if isinstance(t, OptionalType) else t
     return elem.elem in _OPTIONAL_LISTS if isinstance(elem, ListType) else elem not in _NEVER_OPTIONAL
 
 

@@ -17,6 +17,7 @@ from opgen.api import cpp, dispatcher
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
 from opgen.frontend.cpp_names import KEYWORDS
+from opgen.frontend.default_rules import wanted_default
 from opgen.frontend.derive import Derived
 from opgen.frontend.entries import (
     AUTOGEN,
@@ -68,6 +69,7 @@ def check_each(entries: Collection[Entry], log: Diagnostics) -> None:
     log.extend(_check_return_aliases(entries))
     log.extend(_check_keywords(entries))
     log.extend(_check_types(entries))
+    log.extend(_check_defaults(entries))
 
 
 def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
@@ -294,6 +296,21 @@ def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
         reason = next(filter(None, reasons), "")
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
+
+
+def _check_defaults(entries: Collection[Entry]) -> Iterator[Diagnostic]:
+    """Every default must be one of its type; each is tried once."""
+    all_arguments = [a for entry in entries for a in entry.function.func.arguments.flat_all if a.default is not None]
+    wanted = {(a.type.text, a.default): a for a in all_arguments}
+    problems = {key: wanted_default(a.default or "", a.type) for key, a in wanted.items()}
+    if not any(problems.values()):
+        return
+    for entry in entries:
+        for argument in entry.function.func.arguments.flat_all:
+            label = problems.get((argument.type.text, argument.default))
+            if label:
+                message = f"argument '{argument.name}' of type '{argument.type}' can't be '{argument.default}'"
+                yield Diagnostic("bad-default", message, entry.argument_span(argument.name), label)
 
 
 def _take(argument: Argument) -> None:

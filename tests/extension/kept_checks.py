@@ -1,5 +1,5 @@
-"""An extension whose formulas keep something of a tensor, whatever can be kept; operators on lists of tensors; and
-arguments that torch's parser has no method for.
+"""An extension whose formulas keep something of a tensor, whatever can be kept; operators on lists of tensors; arguments
+that torch's parser has no method for, and defaults that it can't read.
 
 Run in the folder of a project `mylib`, it writes its definitions and kernels, builds and tries it: the arguments are
 the compiler's flags.
@@ -22,6 +22,9 @@ FUNCTIONS = """
 - func: >-
     mylib::given(Tensor self, Tensor[]? more=None, Tensor[2]? pair=None, Scalar[]? factors=None,
     Storage? storage=None, Stream? stream=None) -> int[]
+- func: >-
+    mylib::by_default(Tensor self, float[] weights=[1.5, 2.5], ScalarType type=long, Layout layout=strided,
+    int reduction=Mean) -> float[]
 - func: mylib::kept(Tensor self, Tensor other, Tensor[] more) -> Tensor
   dispatch:
     CPU: kept
@@ -108,6 +111,15 @@ std::vector<int64_t> given(
       stream ? stream->id() : -1};
 }
 
+std::vector<double> by_default(
+    const at::Tensor&, at::ArrayRef<double> weights, at::ScalarType type, at::Layout layout, int64_t reduction) {
+  std::vector<double> given = weights.vec();
+  given.push_back(type == at::kLong);
+  given.push_back(layout == at::kStrided);
+  given.push_back(reduction == at::Reduction::Mean);
+  return given;
+}
+
 at::Tensor kept(const at::Tensor& self, const at::Tensor& other, at::TensorList) {
   return self * 2 + other * 3;
 }
@@ -165,6 +177,10 @@ def main() -> None:
         assert [*function(x)] == [*function(x, None, None, None, None, None)] == [-1] * 5
         assert [*function(x, *everything)][:4] == [4, 3, 2, 16]
         assert function(x, stream=everything[-1])[4] == everything[-1].stream_id
+
+    for function in (mylib.by_default, torch.ops.mylib.by_default):
+        assert [*function(x)] == [1.5, 2.5, 1, 1, 1]
+        assert [*function(x, [0.5], torch.float, torch.sparse_coo, 0)] == [0.5, 0, 0, 0]
 
     first, second = (torch.rand(2, 3, dtype=torch.double, requires_grad=True) for _ in range(2))
     more = [torch.ones(4, dtype=torch.long), torch.ones(5)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from opgen.api import cpp
 from opgen.dest.declarations import emit_declarations_yaml, emit_registration_declarations
 from opgen.dest.dispatch_headers import emit_dispatch_headers
 from opgen.dest.functionalization import emit_functionalization
@@ -16,7 +17,7 @@ from opgen.dest.operators import emit_operator_headers, emit_operator_sources
 from opgen.dest.register_dispatch_key import emit_register_dispatch_key
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.selection import load_selection
-from opgen.model import DispatchKey
+from opgen.model import DispatchKey, Type
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_derivatives import autograd_of
 from tests.unit.tiny_programs import options_of, program_of
@@ -170,3 +171,16 @@ def test_structured_operators_have_meta_kernels_though_nobody_names_meta(templat
     options = options_of(per_operator_headers=True, dispatch_keys=keys)
     headers = {file.path for file in emit_dispatch_headers(program_of(STRUCTURED), options, templates)}
     assert "ops/twice_meta_dispatch.h" in headers
+
+
+@pytest.mark.parametrize(
+    ("type", "default", "expected"),
+    [
+        ("bool[2]", "[True, False]", "{true, false}"),
+        ("bool[3]", "True", "{true, true, true}"),
+        ("Layout", "strided", "at::kStrided"),
+        ("Layout?", "strided", "at::kStrided"),
+    ],
+)
+def test_defaults_are_values_of_cpp(type: str, default: str, expected: str) -> None:
+    assert cpp.default_expr(default, Type.parse(type), symint=True) == expected

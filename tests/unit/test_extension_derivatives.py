@@ -181,7 +181,7 @@ def test_symbols_are_replaced_by_the_compiler_of_graphs(type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "type", ["Storage", "Stream?", "QScheme[]", "SymBool", "int?[]", "str[]?", "Generator[]", "Tensor[]?"]
+    "type", ["Storage", "Stream?", "QScheme[]", "SymBool", "int?[]", "str[]?", "Generator?[]", "Tensor[]?"]
 )
 def test_what_cannot_be_kept_is_said(type: str) -> None:
     assert differentiated(type) == ""

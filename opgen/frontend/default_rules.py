@@ -1,0 +1,106 @@
+"""The default of an argument → what it should have been, if it is none of the argument's type.
+
+    int dim=0.5      an 'int' is a whole number, as in '0'
+    Tensor[] more=[] only 'Tensor[]?' has a default, and that is 'None'
+
+The rules are those of `torch::jit::parseSchema`, which reads schemas when a library is loaded, less what that reads and
+C++ can't: it doesn't compare a default with its type.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
+
+_WHOLE: Final = re.compile(r"-?(?:0|[1-9]\d*)")
+_NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_LARGEST: Final = 2**63 - 1
+
+
+def wanted_default(default: str, t: Type) -> str:
+    """What may stand in place of a default for an argument of type `t`; nothing if it may stay."""
+    if isinstance(t, OptionalType):
+        return "" if default == "None" else _wanted_of_optional(default, t)
+    if isinstance(t, ListType):
+        return _wanted_of_list(default, t)
+    legal, wanted = _of_base(t)
+    return "" if legal(default) else wanted
+
+
+def _wanted_of_optional(default: str, t: OptionalType) -> str:
+    elem = t.elem
+    if not isinstance(elem, ListType):
+        wanted = wanted_default(default, elem)
+        return wanted and (f"'{t}' has 'None' alone" if wanted == _only_none(elem) else f"{wanted}, or 'None'")
+    if elem.size is None or default.startswith("["):
+        return f"'{t}' has 'None' alone" if elem.size is None else f"'{t}' has one element for all, or 'None'"
+    wanted = wanted_default(default, elem.elem)
+    return wanted and f"{wanted}, or 'None'"
+
+
+def _wanted_of_list(default: str, t: ListType) -> str:
+    if t.elem not in _LISTED:
+        return _only_none(t)
+    legal, wanted = _of_base(t.elem)
+    if not default.startswith("["):
+        return "" if t.size is not None and legal(default) else f"'{t}' has a list, as in '[]'"
+    elements = [word.strip() for word in default[1:-1].split(",")] if default[1:-1].strip() else []
+    # A size of 1 says only that a number may stand for a list.
+    if t.size is not None and 1 < t.size < len(elements):
+        return f"'{t}' has at most {t.size}"
+    return "" if all(map(legal, elements)) else wanted
+
+
+_Check = tuple[Callable[[str], bool], str]
+"""Whether a text is a value of a type, and what such values are."""
+
+
+def _of_base(t: Type) -> _Check:
+    found = _BASES.get(t.name) if isinstance(t, BaseType) else None
+    return found or (lambda _: False, _only_none(t))
+
+
+def _only_none(t: Type) -> str:
+    if isinstance(t, ListType) and isinstance(t.elem, OptionalType):
+        return f"a '{t}' has no default"
+    return f"only '{t}?' has a default, and that is 'None'"
+
+
+def _is_whole(text: str) -> bool:
+    return _WHOLE.fullmatch(text) is not None and -_LARGEST - 1 <= int(text) <= _LARGEST
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
+
+
+def _is_bool(text: str) -> bool:
+    return text in ("True", "False")
+
+
+def _one_of(*words: str) -> Callable[[str], bool]:
+    return frozenset(words).__contains__
+
+
+_INT: Final[_Check] = (lambda text: _is_whole(text) or text == "Mean", "an 'int' is a whole number, or 'Mean'")
+_BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
+    {
+        BaseTy.int: _INT,
+        BaseTy.SymInt: _INT,
+        BaseTy.DeviceIndex: _INT,
+        BaseTy.float: (_is_number, "a 'float' is a finite number, as in '0.5'"),
+        BaseTy.bool: (_is_bool, "a 'bool' is 'True' or 'False'"),
+        BaseTy.Scalar: (lambda text: _is_number(text) or _is_bool(text), "a 'Scalar' is a number, 'True' or 'False'"),
+        BaseTy.str: (lambda text: text[:1] in ("'", '"'), "a 'str' is in quotes"),
+        BaseTy.ScalarType: (_one_of("long"), "a 'ScalarType' is 'long'"),
+        BaseTy.Layout: (_one_of("strided"), "a 'Layout' is 'strided'"),
+        BaseTy.MemoryFormat: (_one_of("contiguous_format"), "a 'MemoryFormat' is 'contiguous_format'"),
+    }
+)
+_LISTED: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool)))
+"""What lists with a default are made of."""
