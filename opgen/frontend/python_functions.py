@@ -17,6 +17,7 @@ from opgen.api.python import (
     WITH_OPTIONS,
     WITHOUT_OPTIONS,
     PythonArgument,
+    PythonSignature,
     PythonSignatures,
     has_tensor_options,
     makes_tensor,
@@ -130,10 +131,21 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
         for form in forms:
             if form.func.name in unspeakable:
                 continue
-            pair = Pair(signature_from_schema(form.func, category_override=category), form)
+            pair = Pair(_with_means(signature_from_schema(form.func, category_override=category)), form)
             groups.setdefault((None, str(form.func.name.name)), []).append(pair)
     found = tuple(replace(function, overloads=with_numbers(function.overloads)) for function in _functions(groups, log))
     return PythonProgram(program, program.functions, found, ()) if log.error_count == before else None
+
+
+def _with_means(signature: PythonSignature) -> PythonSignature:
+    """The signature with 1 for `Mean`: torch's parser takes `at::Reduction::Mean` for 0, which is no reduction."""
+    if all(argument.default != "Mean" for argument in signature.arguments()):
+        return signature
+    args, kwargs = (
+        tuple([PythonArgument(a.name, a.type, "1") if a.default == "Mean" else a for a in arguments])
+        for arguments in (signature.input_args, signature.input_kwargs)
+    )
+    return replace(signature, input_args=args, input_kwargs=kwargs)
 
 
 def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, ...]:

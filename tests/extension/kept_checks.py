@@ -1,5 +1,5 @@
-"""An extension whose formulas keep something of a tensor, whatever can be kept; operators on lists of tensors; arguments
-that torch's parser has no method for, and defaults that it can't read.
+"""An extension whose formulas keep something of a tensor, whatever can be kept; operators on lists of tensors; and
+arguments that torch's parser has no method for, and defaults that it can't read.
 
 Run in the folder of a project `mylib`, it writes its definitions and kernels, builds and tries it: the arguments are
 the compiler's flags.
