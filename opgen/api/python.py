@@ -22,6 +22,7 @@ from opgen.api.python_parser import (
     TENSOR,
     argument_type_str,
     has_optional_method,
+    may_be_none,
     parser_default,
     unpack_method,
     unreadable_default,
@@ -101,12 +102,9 @@ class PythonArgument:
         absent = unreadable_default(self.default, self.type)
         if absent:
             return f"(_r.isNone({index}) ? {absent} : {value})"
-        if self._may_be_none() and not has_optional_method(self.type):
+        if may_be_none(self.type, self.default) and not has_optional_method(self.type):
             return f"(_r.isNone({index}) ? ::std::nullopt : ::std::make_optional({value}))"
         return value
-
-    def _may_be_none(self) -> bool:
-        return isinstance(self.type, OptionalType) and self.default in (None, "None")
 
 
 @dataclass(frozen=True, slots=True)

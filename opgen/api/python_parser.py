@@ -182,9 +182,12 @@ def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> st
         return "generator"
     if t.elem == TENSOR:
         return "optionalTensor"
-    # With a default of its own, the value is always there.
-    is_never_none = default not in (None, "None")
-    return _unpacker(t.elem) if is_never_none or not has_optional_method(t) else f"{_unpacker(t.elem)}Optional"
+    return f"{_unpacker(t.elem)}Optional" if may_be_none(t, default) and has_optional_method(t) else _unpacker(t.elem)
+
+
+def may_be_none(t: Type, default: str | None) -> bool:
+    """Whether the parser may have no value; with a default of its own there always is one."""
+    return isinstance(t, OptionalType) and default in (None, "None")
 
 
 def has_optional_method(t: Type) -> bool:

@@ -34,12 +34,13 @@ def wanted_default(default: str, t: Type) -> str:
 
 def _wanted_of_optional(default: str, t: OptionalType) -> str:
     elem = t.elem
-    if not isinstance(elem, ListType):
-        wanted = wanted_default(default, elem)
-        return wanted and (f"'{t}' has 'None' alone" if wanted == _only_none(elem) else f"{wanted}, or 'None'")
-    if elem.size is None or default.startswith("["):
-        return f"'{t}' has 'None' alone" if elem.size is None else f"'{t}' has one element for all, or 'None'"
-    wanted = wanted_default(default, elem.elem)
+    if isinstance(elem, ListType) and elem.size is not None and elem.elem in _LISTED:
+        if default.startswith("["):
+            return f"'{t}' has one element for all, or 'None'"
+        elem = elem.elem
+    if not isinstance(elem, BaseType) or elem.name not in _BASES:
+        return f"'{t}' has 'None' alone"
+    wanted = wanted_default(default, elem)
     return wanted and f"{wanted}, or 'None'"
 
 

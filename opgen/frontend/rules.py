@@ -300,9 +300,10 @@ def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
 
 def _check_defaults(entries: Collection[Entry]) -> Iterator[Diagnostic]:
     """Every default must be one of its type; each is tried once."""
-    all_arguments = [a for entry in entries for a in entry.function.func.arguments.flat_all if a.default is not None]
-    wanted = {(a.type.text, a.default): a for a in all_arguments}
-    problems = {key: wanted_default(a.default or "", a.type) for key, a in wanted.items()}
+    arguments = (a for entry in entries for a in entry.function.func.arguments.flat_all)
+    types = {(a.type.text, a.default): a.type for a in arguments if a.default is not None}
+    problems: dict[tuple[str, str | None], str]
+    problems = {(text, default): wanted_default(default, type) for (text, default), type in types.items()}
     if not any(problems.values()):
         return
     for entry in entries:
