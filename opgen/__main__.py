@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen import __version__
-from opgen.entry import run_as_program
+from opgen.run.entry import run_as_program
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {

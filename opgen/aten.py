@@ -13,19 +13,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
-from opgen.definitions_kind import makes_extension
 from opgen.dest.table import SHIM_HEADERS, SHIM_SOURCES, emitters_for
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.finish import finish
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
-from opgen.inputs import Inputs, find_inputs
-from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.model import BackendIndex, DispatchKey, NativeFunction
 from opgen.output.build_files import render_depfile, render_install_list
 from opgen.output.console import Progress, format_report
@@ -36,9 +33,8 @@ from opgen.output.pinned import check_pinned
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
-from opgen.parallel import available_jobs
 from opgen.parts import Parts
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 from opgen.recall import (
     WORTH_KEEPING,
     LostPartsError,
@@ -51,9 +47,13 @@ from opgen.recall import (
     remove_unused,
     take_parts,
 )
-from opgen.run_record import RunRecord, record_of
-from opgen.shares import Piece, Share, files_read, put_all
-from opgen.values import dataclass, replace
+from opgen.run.definitions_kind import makes_extension
+from opgen.run.finish import finish
+from opgen.run.inputs import Inputs, find_inputs
+from opgen.run.internal_error import EXIT_CODE, render_internal_error
+from opgen.run.parallel import available_jobs
+from opgen.run.record import RunRecord, record_of
+from opgen.run.shares import Piece, Share, files_read, put_all
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
 

@@ -13,22 +13,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from opgen.autograd_program import AutogradProgram
 from opgen.autograd_run import Command, Plan, derived, run_pieces
 from opgen.bindings import DEPRECATED, DERIVATIVES, binding_piece
 from opgen.dest.autograd_table import AutogradEmitter, EmitAutograd, autograd_emitters, operator_emitters
 from opgen.dest.python_table import NODE_EMITTERS, NodeEmitter
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.native_functions import load_program
-from opgen.inputs import autograd_templates
 from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
-from opgen.program import Program
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
+from opgen.run.inputs import autograd_templates
+from opgen.run.shares import LatePiece, Later, Piece
+from opgen.run.shell import autograd_parser, collect_files
 from opgen.selective_build.selector import SelectiveBuilder
-from opgen.shares import LatePiece, Later, Piece
-from opgen.shell import autograd_parser, collect_files
 
 if TYPE_CHECKING:
     from opgen.frontend.autograd_functions import derive_autograd

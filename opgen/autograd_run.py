@@ -14,22 +14,22 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.finish import finish
 from opgen.output.build_files import render_depfile
 from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Target
-from opgen.parallel import available_jobs
-from opgen.run_record import RunRecord, canonical
-from opgen.shares import Later, Piece, files_read, put_all
-from opgen.shell import run_command
-from opgen.values import dataclass
+from opgen.run.finish import finish
+from opgen.run.parallel import available_jobs
+from opgen.run.record import RunRecord, canonical
+from opgen.run.shares import Later, Piece, files_read, put_all
+from opgen.run.shell import run_command
 
 P = TypeVar("P")
 

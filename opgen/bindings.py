@@ -17,20 +17,20 @@ from opgen.autograd_run import Command, Plan, emit_derived, run_pieces
 from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.native_functions import load_program
-from opgen.inputs import autograd_templates
 from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
-from opgen.program import Program
-from opgen.shares import Piece
-from opgen.shell import autograd_parser, collect_files
+from opgen.program.program import Program
+from opgen.run.inputs import autograd_templates
+from opgen.run.shares import Piece
+from opgen.run.shell import autograd_parser, collect_files
 
 if TYPE_CHECKING:
     from opgen.frontend.autograd_functions import derive_autograd
     from opgen.frontend.deprecated import load_deprecated
     from opgen.frontend.python_functions import derive_python
-    from opgen.python_program import PythonProgram
+    from opgen.program.python import PythonProgram
 else:
     # Only the process that makes the piece needs these.
     derive_autograd = OnDemand("opgen.frontend.autograd_functions", "derive_autograd")

@@ -16,13 +16,13 @@ from opgen.api import cpp
 from opgen.aten import generate, load, roots_of
 from opgen.command_line import Request, read_request
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.inputs import find_inputs
 from opgen.output.check import Difference, compare, read_lines, render_by_operator
 from opgen.output.console import count
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
-from opgen.run_record import record_of
+from opgen.program.program import Program
+from opgen.run.inputs import find_inputs
+from opgen.run.record import record_of
 
 
 def main(argv: Sequence[str]) -> int:

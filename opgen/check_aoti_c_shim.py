@@ -21,13 +21,13 @@ from opgen.aten import load
 from opgen.command_line import EXTEND_SHIM_FLAG, UPDATE_SHIM_FLAG, Request, read_request
 from opgen.dest.aoti_c_shim import emit_shim_headers
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.entry import run_as_program
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
-from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, find_inputs
-from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import count
 from opgen.output.pinned import diff_pinned
 from opgen.output.template import TemplateSet
+from opgen.run.entry import run_as_program
+from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, find_inputs
+from opgen.run.internal_error import EXIT_CODE, render_internal_error
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +24,10 @@ from opgen.dispatch_keys import (
     DispatchKey,
     is_generic_dispatch_key,
 )
-from opgen.flags import DEPFILE_FLAG, STAMP_FLAG, add_build, add_definitions, add_dry_run, add_talk
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
-from opgen.program import Options
-from opgen.values import dataclass
+from opgen.program.program import Options
+from opgen.run.flags import DEPFILE_FLAG, STAMP_FLAG, add_build, add_definitions, add_dry_run, add_talk
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """What `--generate` chooses from."""

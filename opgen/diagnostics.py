@@ -16,8 +16,7 @@ import importlib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-
-from opgen.values import dataclass, field
+from dataclasses import dataclass, field
 
 TAB_WIDTH = 4
 MAX_LINE = 110

@@ -23,17 +23,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from opgen.aten import generate, load
 from opgen.command_line import Request, read_request
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, UserError
-from opgen.inputs import Inputs, find_inputs
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
+from opgen.run.inputs import Inputs, find_inputs
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")

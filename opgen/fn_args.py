@@ -17,12 +17,12 @@ from opgen.dest.annotated_fn_args import emit_annotated_fn_args
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import check_bindings
-from opgen.inputs import autograd_templates
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
-from opgen.program import Program
-from opgen.shares import Piece
-from opgen.shell import autograd_parser
+from opgen.program.program import Program
+from opgen.run.inputs import autograd_templates
+from opgen.run.shares import Piece
+from opgen.run.shell import autograd_parser
 
 __all__ = ["gen_annotated", "main"]
 

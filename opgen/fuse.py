@@ -16,16 +16,16 @@ from typing import Final, NoReturn
 
 from opgen.dest.inductor_patterns import emit_patterns
 from opgen.diagnostics import Diagnostics
-from opgen.entry import run_as_program
-from opgen.flags import install_parser
 from opgen.frontend.selection import check_words
-from opgen.inductor_tracing import MATCHER, pattern_names, scratch_cache, trace_patterns
-from opgen.inputs import packaged_templates
-from opgen.installed_torch import import_torch
+from opgen.installed.inductor_tracing import MATCHER, pattern_names, scratch_cache, trace_patterns
+from opgen.installed.location import import_torch
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
-from opgen.shell import run_command
+from opgen.run.entry import run_as_program
+from opgen.run.flags import install_parser
+from opgen.run.inputs import packaged_templates
+from opgen.run.shell import run_command
 
 __all__ = ["entry_point", "main"]
 

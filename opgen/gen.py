@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from opgen.entry import run_as_program
 from opgen.output.build_files import touch
 from opgen.output.console import format_report
 from opgen.output.manifest import Record, find_current
 from opgen.output.report import WriteReport
+from opgen.run.entry import run_as_program
 
 if TYPE_CHECKING:
     from opgen.aten import ParsedYaml as ParsedYaml

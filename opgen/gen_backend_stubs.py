@@ -18,18 +18,18 @@ from typing import Final, NoReturn
 
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
-from opgen.backend_flags import (
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.output.files import OutputFile
+from opgen.output.report import WriteReport
+from opgen.run.backend_flags import (
     BackendInputs,
     add_backend_flags,
     describe_check,
     load_backend_inputs,
     write_backend,
 )
-from opgen.diagnostics import Diagnostics, UserError
-from opgen.entry import run_as_program
-from opgen.output.files import OutputFile
-from opgen.output.report import WriteReport
-from opgen.shell import run_command
+from opgen.run.entry import run_as_program
+from opgen.run.shell import run_command
 
 __all__ = ["build_parser", "entry_point", "generate", "main", "run"]
 

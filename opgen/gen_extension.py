@@ -1,6 +1,6 @@
 """The run of the extension generator: definitions to an extension, to files, to disk.
 
-`opgen.definitions_kind` tells which definitions make one; `opgen.aten` asks it, and comes here.
+`opgen.run.definitions_kind` tells which definitions make one; `opgen.aten` asks it, and comes here.
 
     - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension
 """
@@ -10,29 +10,29 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from opgen.autograd_program import AutogradProgram
 from opgen.command_line import Request
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import advise, check_derivatives, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.extension.table import EXTENSION_EMITTERS
-from opgen.finish import finish
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import derive_package
-from opgen.inputs import packaged_folder, packaged_templates
 from opgen.output.build_files import render_depfile, render_install_list
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
-from opgen.run_record import code_files, record_of
-from opgen.values import replace
+from opgen.program.autograd import AutogradProgram
+from opgen.run.finish import finish
+from opgen.run.inputs import packaged_folder, packaged_templates
+from opgen.run.record import code_files, record_of
 
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"

@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NoReturn
@@ -21,9 +22,7 @@ from typing import Final, NoReturn
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
-from opgen.backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
 from opgen.diagnostics import Diagnostics, Note, Source, UserError
-from opgen.entry import run_as_program
 from opgen.frontend.nodes import read_source
 from opgen.lazy.emit import EMITTERS, LazyGenerators, LazyStyle, in_lazy_order
 from opgen.lazy.kernels import GenLazyNativeFuncDefinition
@@ -32,8 +31,9 @@ from opgen.lazy.rules import check_lazy
 from opgen.lazy.shape_header import check_shape_header
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
-from opgen.shell import run_command
-from opgen.values import replace
+from opgen.run.backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
+from opgen.run.entry import run_as_program
+from opgen.run.shell import run_command
 
 __all__ = [
     "GenLazyIR",

@@ -17,8 +17,8 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.groups import group_forms, group_functions, group_views
 from opgen.frontend.selection import select
 from opgen.frontend.tags import load_tags
-from opgen.inputs import packaged_folder
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+from opgen.run.inputs import packaged_folder
 from opgen.selective_build.selector import SelectiveBuilder
 
 __all__ = [

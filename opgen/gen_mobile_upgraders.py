@@ -20,13 +20,13 @@ from opgen.dest.mobile_upgraders import (
     needed_upgraders,
 )
 from opgen.diagnostics import Diagnostics
-from opgen.entry import run_as_program
-from opgen.flags import install_parser
-from opgen.inputs import packaged_templates
-from opgen.installed_torch import import_torch
+from opgen.installed.location import import_torch
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
-from opgen.shell import run_command
+from opgen.run.entry import run_as_program
+from opgen.run.flags import install_parser
+from opgen.run.inputs import packaged_templates
+from opgen.run.shell import run_command
 
 __all__ = ["entry_point", "main", "read_operators", "read_upgraders"]
 

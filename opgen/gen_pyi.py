@@ -11,8 +11,8 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from opgen.entry import run_as_program
 from opgen.quick import run_unless_current
+from opgen.run.entry import run_as_program
 
 if TYPE_CHECKING:
     from opgen.type_stubs import gen_pyi as gen_pyi

@@ -15,15 +15,15 @@ from typing import Final, NoReturn
 from opgen.dest.static_runtime import emit_static_runtime
 from opgen.dest.static_runtime_tests import emit_static_runtime_tests
 from opgen.diagnostics import Diagnostics
-from opgen.entry import run_as_program
-from opgen.flags import add_definitions, install_parser
 from opgen.frontend.native_functions import load_program
-from opgen.inputs import find_inputs, packaged_templates
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
-from opgen.program import Program
-from opgen.shell import run_command
+from opgen.program.program import Program
+from opgen.run.entry import run_as_program
+from opgen.run.flags import add_definitions, install_parser
+from opgen.run.inputs import find_inputs, packaged_templates
+from opgen.run.shell import run_command
 
 __all__ = ["entry_point", "generate", "main"]
 

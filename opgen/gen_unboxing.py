@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
 from opgen.dest.unboxing import emit_unboxing
 from opgen.diagnostics import Diagnostics
-from opgen.entry import run_as_program
-from opgen.flags import add_dry_run, add_talk
 from opgen.output.dependencies import emit_dependencies
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import WriteReport, write_files
-from opgen.program import Program
-from opgen.selection_flags import (
+from opgen.program.program import Program
+from opgen.run.entry import run_as_program
+from opgen.run.flags import add_dry_run, add_talk
+from opgen.run.selection_flags import (
     add_operators,
     add_selection,
     known_operators,
@@ -29,8 +30,7 @@ from opgen.selection_flags import (
     load_selector,
     templates_beside,
 )
-from opgen.shell import run_command
-from opgen.values import replace
+from opgen.run.shell import run_command
 
 __all__ = ["build_parser", "entry_point", "generate", "main"]
 

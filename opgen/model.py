@@ -13,6 +13,7 @@ users of the model import.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final
@@ -31,31 +32,23 @@ from opgen.dispatch_keys import (
     is_ufunc_dispatch_key,
     is_xpu_dispatch_key,
 )
-from opgen.schema import (
-    AUGMENTED_ASSIGNMENT_NAMES,
+from opgen.schema.arguments import Argument, Arguments, SelfArgument, TensorOptionsArguments
+from opgen.schema.function_schema import FunctionSchema, SchemaKind
+from opgen.schema.lexer import SchemaError
+from opgen.schema.names import AUGMENTED_ASSIGNMENT_NAMES, BaseOperatorName, OperatorName
+from opgen.schema.returns import Return, parse_returns
+from opgen.schema.types import (
     Annotation,
-    Argument,
-    Arguments,
-    BaseOperatorName,
     BaseTy,
     BaseType,
     CustomClassType,
     DictType,
-    FunctionSchema,
     ListType,
-    OperatorName,
     OptionalType,
-    Return,
-    SchemaError,
-    SchemaKind,
     ScriptType,
-    SelfArgument,
-    TensorOptionsArguments,
     TupleType,
     Type,
-    parse_returns,
 )
-from opgen.values import dataclass, field
 
 __all__ = [
     "AUGMENTED_ASSIGNMENT_NAMES",

@@ -21,10 +21,10 @@ from typing import Final
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.extension.rules import RESERVED_NAMESPACES
 from opgen.frontend.cpp_names import KEYWORDS
-from opgen.inputs import packaged_templates
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
+from opgen.run.inputs import packaged_templates
 
 _FILES: Final = (
     "README.md",

@@ -9,9 +9,8 @@ Emitters are shared among processes: each needs only the modules of those that i
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import Any
-
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

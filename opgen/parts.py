@@ -14,10 +14,9 @@ options, templates, the order of dispatch keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, overload
-
-from opgen.values import dataclass, field
 
 Part: TypeAlias = "str | bool | tuple[Part, ...] | None"
 """Plain values, so that they can be kept in a file and read back without running any code."""

@@ -18,6 +18,7 @@ import marshal
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -25,13 +26,12 @@ from opgen.command_line import Request
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.changes import Change, History, Made, Written, describe, family_of, find_change
 from opgen.frontend.nodes import read_source
-from opgen.inputs import Inputs
 from opgen.output.manifest import Record, is_unchanged
 from opgen.output.writer import Placed, Target, remove_folder
 from opgen.parts import Edit, Parts
 from opgen.parts import Placed as PlacedParts
-from opgen.program import Program
-from opgen.values import dataclass, replace
+from opgen.program.program import Program
+from opgen.run.inputs import Inputs
 
 FOLDER: Final = ".opgen-parts"
 """Its name, in the install directory."""

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Final, NoReturn
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.entry import run_as_program
-from opgen.exported_models import ExportedModel, load_libraries, read_model, registered_operators
-from opgen.flags import add_dry_run, add_talk
 from opgen.frontend.fields import word_list
 from opgen.frontend.nodes import Scalar
 from opgen.frontend.selection import (
@@ -35,16 +33,18 @@ from opgen.frontend.selection import (
     words_of_flag,
 )
 from opgen.frozen_map import FrozenMap
-from opgen.inputs import find_inputs
+from opgen.installed.exported_models import ExportedModel, load_libraries, read_model, registered_operators
 from opgen.output.files import OutputFile
 from opgen.output.writer import WriteReport, write_files
-from opgen.selection_flags import add_operators, known_operators, load_definitions, templates_beside
+from opgen.run.entry import run_as_program
+from opgen.run.flags import add_dry_run, add_talk
+from opgen.run.inputs import find_inputs
+from opgen.run.selection_flags import add_operators, known_operators, load_definitions, templates_beside
+from opgen.run.shell import Run, run_command
 from opgen.selective_build.mobile_header import DTYPES, header_values
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
-from opgen.shell import Run, run_command
-from opgen.values import replace
 
 __all__ = ["build_parser", "entry_point", "main"]
 

@@ -20,9 +20,9 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import write_files
-from opgen.python_program import PythonProgram
-from opgen.shares import Piece
-from opgen.shell import autograd_parser
+from opgen.program.python import PythonProgram
+from opgen.run.shares import Piece
+from opgen.run.shell import autograd_parser
 
 __all__ = ["gen_pyi", "generate", "main"]
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeVar
 
 from opgen.api import cpp
 from opgen.api.types import Binding, NamedCType
 from opgen.model import FunctionSchema, NativeFunction, Type
-from opgen.values import dataclass
 
 DEFAULT_KEY: Final = "Default"
 """The key of derivatives that hold for every backend which has none of its own."""

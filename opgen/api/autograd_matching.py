@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -34,7 +35,6 @@ from opgen.api.autograd import (
 )
 from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
 from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind, Type
-from opgen.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ dim (at::IntArrayRef)                   std::vector<int64_t> dim;
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -42,7 +43,6 @@ from opgen.api.types import (
     streamT,
     stringT,
 )
-from opgen.values import dataclass, replace
 
 _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
     {

@@ -13,6 +13,7 @@ argument that an operator gets after its function was released goes into a furth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -30,7 +31,6 @@ from opgen.model import (
     SchemaKind,
     Type,
 )
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ of this module's business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -83,7 +84,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.values import dataclass
 
 DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
 """The first parameter of a function that redispatches."""

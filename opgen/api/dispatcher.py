@@ -13,6 +13,7 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -42,7 +43,6 @@ from opgen.model import (
     Return,
     Type,
 )
-from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _SCALAR: Final = BaseType(BaseTy.Scalar)

@@ -14,6 +14,7 @@ replaying (or call the `_copy` form) and what kind of tensor the inverse may ret
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import dispatcher
@@ -41,7 +42,6 @@ from opgen.model import (
     NativeFunctionsViewGroup,
     Type,
 )
-from opgen.values import dataclass
 
 NAMESPACE: Final = "at::functionalization"
 INVERSES: Final = f"{NAMESPACE}::FunctionalInverses"

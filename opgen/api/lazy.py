@@ -13,6 +13,7 @@ Which C++ class holds a value is an argument, `value_class`: backends may have t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -46,7 +47,6 @@ from opgen.model import (
     Return,
     Type,
 )
-from opgen.values import dataclass
 
 PROPERTY_SETS: Final = (
     ("ShapePrecompute", "ShapeCompute", "ShapeCache"),

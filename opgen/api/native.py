@@ -14,6 +14,7 @@ that is written to is a mutable optional.  A kernel may be written for plain int
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opgen.api import cpp, dispatcher
 from opgen.api.translate import translate
@@ -45,7 +46,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.values import dataclass
 
 
 def name(func: FunctionSchema) -> str:

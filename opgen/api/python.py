@@ -15,6 +15,7 @@ C++ that of `python_calls`, which overloads are bound and in which order the par
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from opgen.api import cpp
@@ -39,7 +40,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.values import dataclass, field, replace
 
 SCALAR: Final = BaseType(BaseTy.Scalar)
 

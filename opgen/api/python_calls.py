@@ -15,6 +15,7 @@ come as one list.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from opgen.api import cpp, types
@@ -23,7 +24,6 @@ from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding
 from opgen.model import FunctionSchema, Variant
-from opgen.values import dataclass
 
 # ------------------------------------------------------------------------------------- the call
 

@@ -15,6 +15,7 @@ kinds of values has to come behind those that take fewer: a tensor of one elemen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -22,7 +23,6 @@ from typing import Final, TypeAlias
 from opgen.api.python import SCALAR, Deprecation, PythonNumber, PythonSignature, PythonSignatures
 from opgen.api.python_parser import TENSOR
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
-from opgen.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

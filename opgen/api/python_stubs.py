@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -25,7 +26,6 @@ from opgen.api.python import PythonArgument, PythonOutArgument, PythonSignature,
 from opgen.api.python_parser import TENSOR, parser_default
 from opgen.api.types import UnsupportedTypeError
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
-from opgen.values import dataclass
 
 LINE_LENGTH: Final = 88
 """The longest definition that stands on one line."""

@@ -10,6 +10,8 @@ nothing to what the modules of the calling conventions say; they only remember i
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from opgen.api import cpp, functionalization, meta, structured
 from opgen.api.cpp import CppSignature, CppSignatureGroup
 from opgen.api.dispatcher import DispatcherSignature
@@ -18,7 +20,6 @@ from opgen.api.native import NativeSignature
 from opgen.api.structured import StructuredImplSignature
 from opgen.api.types import Binding, KnownBindings, TypePolicy
 from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
-from opgen.values import cached_property
 
 __all__ = [
     "CppSignature",

@@ -15,6 +15,7 @@ the precomputed values put in, then the out arguments.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -48,7 +49,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.values import dataclass
 
 _REFERENCES: Final = MappingProxyType({BaseTy.Tensor: CONST_TENSOR, BaseTy.Scalar: CONST_SCALAR})
 _OPTIONALS: Final = MappingProxyType({BaseTy.Tensor: OPTIONAL_TENSOR_REF, BaseTy.Scalar: OPTIONAL_SCALAR_REF})

@@ -18,6 +18,7 @@ Two `CType`s are equal if and only if C++ spells them the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -31,7 +32,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.values import dataclass, field
 
 
 class UnsupportedTypeError(ValueError):

@@ -14,6 +14,8 @@ elements and applied to the rest.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from opgen.api import cpp
 from opgen.api.types import (
     CONST_SCALAR,
@@ -36,7 +38,6 @@ from opgen.model import (
     NativeFunctionsGroup,
     Type,
 )
-from opgen.values import dataclass
 
 
 def schema_kernel_name(func: FunctionSchema, dispatch_key: DispatchKey) -> str:

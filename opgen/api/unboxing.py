@@ -19,12 +19,12 @@ Integers are plain ones: a stack of an interpreter without a compiler holds no s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import DEFAULT_POLICY, OPTIONAL_TENSOR_LIST, Binding, CType, NamedCType, TypePolicy
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type
-from opgen.values import dataclass
 
 IVALUE: Final = "c10::IValue"
 _BOOL: Final = BaseType(BaseTy.bool)

@@ -16,6 +16,7 @@ them.  Every mistake is logged; there is a value only if there are none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -50,8 +51,7 @@ from opgen.model import (
     OperatorName,
     SchemaError,
 )
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 
 @dataclass(frozen=True, slots=True)

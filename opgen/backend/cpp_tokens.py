@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
-
-from opgen.values import dataclass
 
 MAX_DEPTH: Final = 32
 """Deepest nesting of macros that is expanded; a macro that uses itself ends here."""

@@ -19,7 +19,7 @@ from opgen.backend.backend_yaml import ExternalBackend
 from opgen.model import BackendIndex
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 _TEMPLATE: Final = "DispatchKeyNativeFunctions.h"
 

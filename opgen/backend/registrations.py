@@ -15,6 +15,7 @@ Registration happens when the library is loaded; or, if the backend wants that, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +30,7 @@ from opgen.dest.served_forms import Service, served_forms
 from opgen.model import BackendIndex, DispatchKey, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
-from opgen.values import dataclass
+from opgen.program.program import Options, Program
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"

@@ -20,7 +20,7 @@ from opgen.api.python_parser import argument_type_size, argument_type_str
 from opgen.model import Argument, BaseOperatorName, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 _FACES: Final = (
     ("torch._C._VariableFunctions", is_py_torch_function),

@@ -17,16 +17,16 @@ all of that as arguments, so that the compiler of graphs can call it as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.autograd import Derivative, identifiers, is_foreach_func, uses_single_grad
 from opgen.api.autograd_nodes import Node
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
 
 _SHARES_NOTHING: Final = ("lift_fresh",)
 """Views by their schemas, whose nodes are like any other."""

@@ -8,11 +8,11 @@ The emitters of autograd make both, and take from here what differs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.model import NativeFunction
-from opgen.values import dataclass
 
 _NAMESPACE: Final = "aten"
 

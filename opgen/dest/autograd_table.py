@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from opgen.autograd_program import AutogradProgram
 from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
 
 EmitAutograd = Callable[[AutogradProgram, TemplateSet], Iterator[OutputFile]]
 

@@ -22,7 +22,7 @@ from opgen.dest.origin import origin_comment
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _TEMPLATE: Final = "RegisterBackendSelect.cpp"
 _TORCH_NAMESPACE: Final = "aten"

@@ -14,7 +14,7 @@ from typing import Final
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _OPERATOR_WORDS: Final = frozenset(
     ("and", "and_eq", "bitand", "bitor", "compl", "not", "not_eq", "or", "or_eq", "xor", "xor_eq")

@@ -19,7 +19,7 @@ from opgen.dest.served_forms import KernelMap, Served
 from opgen.model import DispatchKey
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 
 def emit_dispatch_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -7,7 +7,7 @@ CPU         →  CPUFunctions.h, CPUFunctions_inl.h, ops/add_cpu_dispatch.h
 from __future__ import annotations
 
 from opgen.model import DispatchKey, is_cuda_dispatch_key, is_xpu_dispatch_key
-from opgen.program import Options
+from opgen.program.program import Options
 
 
 def functions_keys(options: Options) -> tuple[DispatchKey, ...]:

@@ -33,7 +33,7 @@ from opgen.model import (
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.parts import PartList
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
 

@@ -15,6 +15,7 @@ wrapped, the operator itself is called.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import native
@@ -31,8 +32,7 @@ from opgen.model import (
     SchemaKind,
     Type,
 )
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 _KEEPS_DTYPE_OF_OUT: Final = frozenset({"cumprod.out", "cumsum.out"})
 """Out forms whose `dtype`, if it isn't given, is that of the out argument."""

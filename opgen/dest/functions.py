@@ -13,6 +13,7 @@ with `_symint`, for `c10::SymInt`, and namespace `at::symint` has both under one
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from opgen.api.cpp import CppSignature
 from opgen.dest.includes import by_root_name, ops_include
@@ -23,8 +24,7 @@ from opgen.dest.static_dispatch import static_backends, static_ops_includes
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
-from opgen.values import dataclass
+from opgen.program.program import Options, Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ again.  These kernels run below those of autograd itself, and also where no grap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -21,7 +22,6 @@ from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo, gen_diff
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.signatures import Signatures
 from opgen.api.types import INT_ARRAY_REF, SYM_INT_ARRAY_REF
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import (
     CHANGES_METADATA,
     has_derived_kernel,
@@ -38,7 +38,7 @@ from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
 
 SHARDS: Final = 2
 _TEMPLATE: Final = "ADInplaceOrViewType.cpp"

@@ -10,12 +10,12 @@ R"(def var(input: Tensor,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 NAME: Final = "decomposition_registry_util.cpp"
 

@@ -12,13 +12,13 @@ the two depends on the key only by the wrapper's name, so `KernelCalls` remember
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
 from opgen.api.translate import call_arguments
 from opgen.model import BackendIndex, NativeFunction
-from opgen.program import Program
-from opgen.values import dataclass, field
+from opgen.program.program import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from opgen.dest.includes import by_root_name, ops_include
 from opgen.model import NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _DEFAULT_PARENT: Final = "at::impl::MetaBase"
 

@@ -23,7 +23,7 @@ from opgen.dest.static_dispatch import static_backends, static_call, static_incl
 from opgen.model import BackendIndex, NativeFunction, Variant
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _SHARDS: Final = 5
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from opgen.model import NativeFunction
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 
 def origin_comment(program: Program, function: NativeFunction, options: Options) -> str:

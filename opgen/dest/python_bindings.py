@@ -19,7 +19,7 @@ from opgen.dest.python_methods import Binding, PythonModule, render_binding
 from opgen.model import Variant
 from opgen.output.files import OutputFile, emit_sharded, unique
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonFunction, PythonProgram
+from opgen.program.python import PythonFunction, PythonProgram
 
 TORCH_SHARDS: Final = 3
 """How many files the functions of the module torch are split over."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
+from opgen.program.python import PythonProgram
 
 
 def emit_python_enum_tag(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:

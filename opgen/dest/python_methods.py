@@ -16,6 +16,7 @@ argument asks for that, and else calls the overload that the parser found (see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from opgen.api import cpp
 from opgen.api.python import structseq_fieldnames
@@ -25,8 +26,7 @@ from opgen.api.signatures import Signatures
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.trace_type import should_trace
 from opgen.model import NativeFunction, SchemaKind
-from opgen.python_program import PythonFunction
-from opgen.values import dataclass
+from opgen.program.python import PythonFunction
 
 GetSignatures = Callable[[NativeFunction], Signatures]
 

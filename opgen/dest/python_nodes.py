@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -35,10 +36,9 @@ from opgen.api.types import (
     doubleT,
     stringT,
 )
-from opgen.autograd_program import AutogradProgram
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
 
 SHARDS: Final = 5
 

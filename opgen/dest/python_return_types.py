@@ -17,7 +17,7 @@ from opgen.dest.python_methods import Structseq, structseqs_of
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
+from opgen.program.python import PythonProgram
 
 
 def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from opgen.dest.autograd_table import EmitAutograd
 from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 if TYPE_CHECKING:
-    from opgen.python_program import PythonProgram
+    from opgen.program.python import PythonProgram
 
 
 @dataclass(frozen=True, slots=True)

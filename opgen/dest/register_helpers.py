@@ -17,7 +17,7 @@ from opgen.dest.dispatch_key_files import functions_keys, ops_header
 from opgen.dest.includes import ops_include
 from opgen.dest.served_forms import Served
 from opgen.model import STRUCTURED_DISPATCH_KEYS, DispatchKey, is_cuda_dispatch_key
-from opgen.program import Options
+from opgen.program.program import Options
 
 _CUDA_INCLUDES: Final = (
     "#include <c10/cuda/CUDAGuard.h>",

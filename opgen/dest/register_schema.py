@@ -18,7 +18,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.model import FRAGMENT_NAMESPACES, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _TEMPLATE: Final = "RegisterSchema.cpp"
 _TORCH_NAMESPACE: Final = "aten"

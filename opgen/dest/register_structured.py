@@ -18,6 +18,7 @@ is called in its place.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.translate import call_arguments
@@ -25,7 +26,6 @@ from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCTyp
 from opgen.dest.device_guards import device_check, enter_device, kernel_guard_class
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

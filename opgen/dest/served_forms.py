@@ -13,6 +13,7 @@ C++ functions or includes their headers asks here, so that the three agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -27,8 +28,7 @@ from opgen.model import (
     gets_generated_out_inplace_wrapper,
 )
 from opgen.parts import PartList, V
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 
 class Service(Enum):

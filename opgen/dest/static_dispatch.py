@@ -28,7 +28,7 @@ from opgen.model import (
     DispatchKey,
     NativeFunction,
 )
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _COMPOSITE_KEYS: Final = (
     DispatchKey.CompositeImplicitAutograd,

@@ -33,7 +33,7 @@ from opgen.dest.static_runtime_operators import (
 from opgen.model import NativeFunctionsGroup, NativeFunctionsViewGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 NAME: Final = "generated_ops.cpp"
 

@@ -26,7 +26,7 @@ from opgen.model import (
     OptionalType,
     Type,
 )
-from opgen.program import Program
+from opgen.program.program import Program
 
 Group: TypeAlias = NativeFunctionsGroup | NativeFunctionsViewGroup
 G = TypeVar("G", NativeFunctionsGroup, NativeFunctionsViewGroup)

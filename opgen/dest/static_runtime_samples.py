@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.model import BaseTy, BaseType, FunctionSchema, OptionalType, Type
-from opgen.values import dataclass
 
 _Expression: TypeAlias = str | tuple[str, str]
 """One for both times, or one for each."""

@@ -25,7 +25,7 @@ from opgen.dest.static_runtime_samples import samples
 from opgen.model import BaseTy, BaseType, FunctionSchema, NativeFunctionsViewGroup, OptionalType, Type
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 NAME: Final = "test_generated_ops.cc"
 

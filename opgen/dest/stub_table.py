@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.stubs import emit_function_stubs, emit_method_stubs, emit_return_type_stubs
 from opgen.output.files import OutputFile
-from opgen.python_program import PythonProgram
-from opgen.values import dataclass
+from opgen.program.python import PythonProgram
 
 
 @dataclass(frozen=True, slots=True)

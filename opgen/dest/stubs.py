@@ -12,6 +12,7 @@ of tensors, and `return_types.pyi` the named tuples that they return: the folder
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.python import PythonSignature, structseq_fieldnames
@@ -27,8 +28,7 @@ from opgen.api.python_stubs import (
 )
 from opgen.model import Return
 from opgen.output.files import OutputFile
-from opgen.python_program import PythonFunction, PythonProgram
-from opgen.values import replace
+from opgen.program.python import PythonFunction, PythonProgram
 
 _FUNCTION_FILES: Final[tuple[tuple[str, str | None], ...]] = (
     ("_VariableFunctions.pyi", None),

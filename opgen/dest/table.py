@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.on_demand import OnDemand
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
-from opgen.values import dataclass
+from opgen.program.program import Options, Program
 
 Emit = Callable[[Program, Options, TemplateSet], Iterator[OutputFile]]
 

@@ -18,7 +18,7 @@ from opgen.dest.presence import Presence
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 
 def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -23,7 +23,7 @@ from opgen.dest.includes import ops_include
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 SHARDS: Final = 10
 """How many files the functions are split over."""

@@ -14,6 +14,7 @@ For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -33,8 +34,7 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
-from opgen.values import dataclass
+from opgen.program.program import Options, Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _SCALAR: Final = BaseType(BaseTy.Scalar)

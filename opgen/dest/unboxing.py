@@ -29,7 +29,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.model import Argument, BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 from opgen.output.files import OutputFile, emit_sharded, shard
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 _HEADER: Final = "UnboxingFunctions.h"
 _SOURCE: Final = "UnboxingFunctions.cpp"

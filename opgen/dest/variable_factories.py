@@ -20,7 +20,7 @@ from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 
 
 def emit_variable_factories(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -19,12 +19,12 @@ An operator without derivatives and with nothing particular about it is left to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_home import TORCH, AutogradHome
 from opgen.dest.autograd_kernels import has_derived_kernel, is_tracked_view, is_written_by_hand, viewed_argument
 from opgen.dest.autograd_operators import (
@@ -48,7 +48,7 @@ from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, deri
 from opgen.model import BaseTy, BaseType, NativeFunction
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
 
 SHARDS: Final = 10
 _TENSOR: Final = BaseType(BaseTy.Tensor)

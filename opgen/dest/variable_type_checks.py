@@ -12,11 +12,11 @@ must be the same, and results must be new tensors (or, for views, share the stor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 Signature: TypeAlias = NativeSignature | DispatcherSignature
 

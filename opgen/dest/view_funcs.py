@@ -13,6 +13,7 @@ symbolic integers and tensors can be read and exchanged, so that a view can be r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.types import (
@@ -29,7 +30,6 @@ from opgen.api.types import (
     OptionalCType,
     render_defns,
 )
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_kernels import (
     has_derived_kernel,
     is_tracked_view,
@@ -41,8 +41,8 @@ from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
 
 
 def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:

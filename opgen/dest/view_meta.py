@@ -21,7 +21,7 @@ from opgen.dest.operator_includes import render_includes, view_and_copy
 from opgen.model import NativeFunctionsViewGroup
 from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _HEADER: Final = "ViewMetaClasses.h"
 _SOURCE: Final = "ViewMetaClasses.cpp"

@@ -32,7 +32,7 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _OPTIONAL_TENSOR: Final = OptionalType(_TENSOR)

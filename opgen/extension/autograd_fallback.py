@@ -9,6 +9,7 @@ it come out as zero or not at all.  torch has a kernel that raises its usual err
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
@@ -22,7 +23,6 @@ from opgen.extension.includes import header, operator_headers, render_file
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ warns that it does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.types import Binding
@@ -37,7 +38,6 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _TAKEN_APART: Final = (_TENSOR, OptionalType(_TENSOR))

@@ -13,6 +13,7 @@ from writes to; an out form copies the results of the functional form.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.signatures import DispatcherSignature, NativeSignature
 from opgen.api.translate import translate
@@ -25,7 +26,6 @@ from opgen.extension.operators import call
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, get_view_copy_name
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 _KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeExplicitAutogradNonFunctional)
 

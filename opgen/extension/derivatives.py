@@ -14,11 +14,11 @@ the operators' names, if there are many operators, so that a new one compiles on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo, identifiers
 from opgen.api.autograd_nodes import nodes_of
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.autograd_functions import render_declaration, render_definition
 from opgen.dest.autograd_home import extension_home
 from opgen.dest.autograd_kernels import has_derived_kernel
@@ -29,7 +29,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass, replace
+from opgen.program.autograd import AutogradProgram
 
 OPERATORS_PER_FILE: Final = 32
 """How many operators a compiler gets at once: its headers take as long as a dozen of them."""

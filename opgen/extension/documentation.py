@@ -17,7 +17,7 @@ from opgen.api.python_overloads import Overload, takes_numbers
 from opgen.api.python_parser import TENSOR
 from opgen.api.python_stubs import stub_default
 from opgen.model import NativeFunction, SchemaKind, Type
-from opgen.python_program import PythonFunction, PythonProgram
+from opgen.program.python import PythonFunction, PythonProgram
 
 
 def render_doc(function: PythonFunction, python: PythonProgram) -> str:

@@ -13,9 +13,9 @@ structured under every key whose tensors are plain memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from opgen.api.signatures import Signatures
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.backends import backend
@@ -27,9 +27,9 @@ from opgen.model import (
     NativeFunction,
     OperatorName,
 )
-from opgen.program import Program
-from opgen.python_program import PythonProgram
-from opgen.values import dataclass, field, replace
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
+from opgen.program.python import PythonProgram
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ the view's own sizes and strides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.functionalization import is_multi_output
 from opgen.api.translate import translate
@@ -29,7 +30,6 @@ from opgen.extension.operators import call
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ compiler, or of the linker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -26,7 +27,6 @@ from opgen.extension.includes import header, include_all, operator_headers, rend
 from opgen.model import BackendIndex, BackendMetadata, DispatchKey, NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 _Group: TypeAlias = NativeFunction | NativeFunctionsGroup
 

@@ -11,6 +11,7 @@ C++ programs call, inline; `Operators.h` and `Functions.h` include those of all 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
@@ -22,7 +23,6 @@ from opgen.extension.includes import include_all, operator_headers, render_file
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 
 def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:

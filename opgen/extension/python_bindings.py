@@ -14,6 +14,7 @@ They are made as torch's own are (see `opgen.dest.python_methods`): torch's pars
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.python_methods import PythonModule, Structseq, render_binding
@@ -23,8 +24,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import operator_headers, render_file
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
-from opgen.values import dataclass
+from opgen.program.python import PythonProgram
 
 GROUP: Final = "python_"
 """The list of sources that need Python's headers."""

@@ -21,7 +21,7 @@ from opgen.extension.extension import Extension
 from opgen.model import Return
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
+from opgen.program.python import PythonProgram
 
 FOLDER: Final = "python"
 """The folder that packages are in, below the install directory."""

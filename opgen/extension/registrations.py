@@ -14,6 +14,7 @@ a structured kernel it makes the outputs as the form demands (see the template `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import device_check, device_guard
@@ -30,7 +31,6 @@ from opgen.extension.structured import wrap_structured
 from opgen.model import BackendIndex, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 
 def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -17,13 +17,13 @@ from typing import Final
 from opgen.api.autograd import Infos
 from opgen.api.autograd_nodes import is_kept
 from opgen.api.cpp import CppSignature
-from opgen.autograd_program import AutogradProgram
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, SchemaKind, Type
-from opgen.program import Program
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
 
 _TORCH_NAMESPACE: Final = "aten"
 RESERVED_NAMESPACES: Final = frozenset(

@@ -9,6 +9,7 @@ TORCH_LIBRARY(mylib, m) {
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python_parser import TENSOR
@@ -18,7 +19,6 @@ from opgen.extension.includes import render_file
 from opgen.model import BaseType, FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 NEWER_TAGS: Final = ("inplace", "out")
 """Tags that the oldest torch which extensions are built for doesn't have."""

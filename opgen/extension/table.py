@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.extension.autograd_fallback import emit_autograd_fallback
@@ -21,7 +22,6 @@ from opgen.extension.ufuncs import emit_ufuncs
 from opgen.extension.versions import emit_versions, emit_view_helpers
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 EmitExtension = Callable[[Extension, TemplateSet], Iterator[OutputFile]]
 

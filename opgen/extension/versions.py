@@ -14,6 +14,7 @@ hold whether there are derivatives or not.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.autograd import gen_differentiable_outputs
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
@@ -28,7 +29,6 @@ from opgen.extension.operators import call
 from opgen.model import NativeFunction, OperatorName
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.autograd_matching import match_differentiability_info
-from opgen.autograd_program import AutogradProgram
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.derivatives import load_derivatives, used_dispatch_keys
-from opgen.program import Program
+from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
 
 

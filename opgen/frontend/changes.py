@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -24,8 +25,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.native_functions import backend_index
 from opgen.frozen_map import FrozenMap
 from opgen.model import BackendIndex, BaseOperatorName, NativeFunction, NativeFunctionsGroup, SchemaError
-from opgen.program import Program
-from opgen.values import dataclass, replace
+from opgen.program.program import Program
 
 MOST_CHANGED: Final = 150
 """Most entries that are read apart; to read all of a file takes little longer than more of them."""

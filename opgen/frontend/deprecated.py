@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -26,8 +27,7 @@ from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import Field, Table, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, SchemaError, Type
-from opgen.schema_lexer import Cursor
-from opgen.values import dataclass
+from opgen.schema.lexer import Cursor
 
 NAME = Field("name", scalar)
 ATEN = Field("aten", scalar)

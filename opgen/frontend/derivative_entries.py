@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
@@ -38,7 +39,6 @@ from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
-from opgen.values import dataclass
 
 NAME: Final = "name"
 DISPATCH: Final = "dispatch"

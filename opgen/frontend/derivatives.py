@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +24,6 @@ from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
 from opgen.frontend.nodes import ListNode, load_yaml
 from opgen.model import NativeFunction, NativeFunctionsViewGroup, OperatorName
-from opgen.values import replace
 
 Derivatives = Mapping[OperatorName, Infos]
 """The derivatives of operators by name, in the order of the file, then those of `_copy` operators."""

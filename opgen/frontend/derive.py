@@ -10,6 +10,7 @@ wrote, so all of them are registered under CompositeExplicitAutograd.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Final
 
@@ -35,7 +36,6 @@ from opgen.model import (
     SelfArgument,
     Variant,
 )
-from opgen.values import dataclass
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})

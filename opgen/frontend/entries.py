@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -57,10 +58,9 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
-from opgen.schema import argument_places
-from opgen.schema_lexer import Cursor
-from opgen.schema_reader import SchemaReader
-from opgen.values import dataclass
+from opgen.schema.function_schema import argument_places
+from opgen.schema.lexer import Cursor
+from opgen.schema.memo import SchemaReader
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,6 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserE
 from opgen.frontend.fields import Field, Table, boolean, read_fields, scalar, word_list
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import NativeFunction, Variant
-from opgen.values import dataclass
 
 FLAG: Final = "--aoti-fallback-ops"
 

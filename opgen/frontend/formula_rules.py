@@ -8,6 +8,7 @@ derivatives.yaml:7:21: error: unknown variable 'ohter' [unknown-variable]
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -25,7 +26,6 @@ from opgen.frontend.formulas import (
 from opgen.frontend.forward_formulas import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from opgen.frontend.nodes import Scalar
 from opgen.model import Argument, NativeFunction, Return, SelfArgument, Type
-from opgen.values import dataclass
 
 _MASK: Final = "grad_input_mask"
 _ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
@@ -38,7 +39,6 @@ from opgen.api.types import (
     typeAndSizeT,
 )
 from opgen.diagnostics import did_you_mean
-from opgen.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

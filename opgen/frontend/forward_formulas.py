@@ -10,12 +10,12 @@ for formulas that follow from what else is known:
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import ForwardDerivative, identifiers, replace_words
 from opgen.model import NativeFunction, Type, Variant
-from opgen.values import dataclass
 
 AUTO_LINEAR: Final = "auto_linear"
 AUTO_ELEMENT_WISE: Final = "auto_element_wise"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,9 +34,8 @@ from opgen.model import (
     is_cuda_dispatch_key,
     is_xpu_dispatch_key,
 )
-from opgen.program import Program
-from opgen.schema_reader import SchemaReader
-from opgen.values import dataclass
+from opgen.program.program import Program
+from opgen.schema.memo import SchemaReader
 
 K = TypeVar("K")
 T = TypeVar("T")

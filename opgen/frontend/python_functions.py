@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from opgen.api.python import (
@@ -47,9 +48,8 @@ from opgen.model import (
     Type,
     Variant,
 )
-from opgen.program import Program
-from opgen.python_program import PythonFunction, PythonProgram
-from opgen.values import dataclass, replace
+from opgen.program.program import Program
+from opgen.program.python import PythonFunction, PythonProgram
 
 
 def derive_python(

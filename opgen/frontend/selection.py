@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -30,7 +31,6 @@ from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder
-from opgen.values import dataclass
 
 OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
 BACKEND_LIST_FLAG: Final = "--backend-whitelist"

@@ -9,6 +9,7 @@ becomes `TagDefinition("pointwise", "The operator computes ...", <span of 'point
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Note, Source, Span
@@ -16,7 +17,6 @@ from opgen.frontend.cpp_names import identifier
 from opgen.frontend.fields import Field, Table, read_fields, text
 from opgen.frontend.nodes import ListNode, Node, load_yaml
 from opgen.frozen_map import FrozenMap
-from opgen.values import dataclass, field
 
 TAG = Field("tag", identifier)
 DESCRIPTION = Field("desc", text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -24,7 +25,6 @@ from yaml.events import (
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, did_you_mean
 from opgen.frontend.yaml_errors import explain
 from opgen.frontend.yaml_nodes import ListNode, MappingNode, Node, Scalar
-from opgen.values import dataclass, field
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml where PyYAML was built with it; else the same rules in Python, some twenty times slower."""

@@ -10,6 +10,7 @@ The class of the kernels and their registrations are those of any backend: `opge
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from opgen.api.lazy import NON_NATIVE_PROPERTIES, VALUE_CLASS
@@ -19,8 +20,7 @@ from opgen.lazy.nodes import GenLazyIR, non_native_schema
 from opgen.model import NativeFunction, NativeFunctionsGroup, OperatorName
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Program
-from opgen.values import dataclass, replace
+from opgen.program.program import Program
 
 IR_HEADER: Final = "LazyIr.h"
 NON_NATIVE_HEADER: Final = "LazyNonNativeIr.h"

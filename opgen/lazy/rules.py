@@ -11,6 +11,7 @@ something that can be computed later.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.lazy import NON_NATIVE_PROPERTIES, LazyArgument, LazyIrSchema
@@ -19,8 +20,7 @@ from opgen.backend.backend_yaml import ExternalBackend
 from opgen.diagnostics import Diagnostics, Note, Span
 from opgen.lazy.nodes import non_native_schema
 from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, SchemaKind
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _ONE_FORM: Final = "list one of the two; in-place and out forms are made of functional ones"

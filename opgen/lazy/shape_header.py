@@ -10,6 +10,7 @@ The header is read as tokens, so comments and line ends don't matter; parameters
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -17,8 +18,7 @@ from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.cpp_tokens import Token, expand
 from opgen.diagnostics import Diagnostics, Note, Source, Span
 from opgen.lazy.shapes import shape_signature
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 _PREFIX: Final = "compute_shape_"
 _WORDS: Final = frozenset({"const", "unsigned", "struct", "class", "enum"})

@@ -19,12 +19,12 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.files import OutputFile
-from opgen.values import dataclass
 
 MAX_LINES: Final = 4000
 """Most lines, without those at both ends that are the same, of a file whose difference is worked out."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from opgen.output.report import WriteReport
-from opgen.values import dataclass
 
 PATIENCE: Final = 1.0
 """Seconds that a run may take before it shows a bar."""

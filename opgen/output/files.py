@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TypeVar
 
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
-from opgen.values import dataclass
 
 T = TypeVar("T")
 

@@ -20,9 +20,8 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
-
-from opgen.values import dataclass, field
 
 NAME: Final = ".opgen-manifest.json"
 """Its name, in the install directory."""

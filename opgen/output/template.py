@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -44,7 +45,6 @@ from opgen.output.template_parser import (
     Splice,
     parse_template,
 )
-from opgen.values import dataclass, field
 
 _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 

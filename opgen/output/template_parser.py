@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.diagnostics import Diagnostic, Note, Source, Span, UserError
-from opgen.values import dataclass
 
 _NAME: Final = r"[^\W\d]\w*"
 _PATH: Final = rf"{_NAME}(?:\.{_NAME})*"

@@ -10,12 +10,12 @@ aten::add.Tensor:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.plain_data import as_boolean, as_mapping, as_texts, check_keys
-from opgen.values import dataclass
 
 OPERATOR_KEYS: Final = ("is_root_operator", "is_used_for_training", "include_all_overloads", "debug_info")
 """Keys that an operator of a selection may have."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -26,7 +27,6 @@ from opgen.selective_build.operator import (
     strip_operator_overload_name,
 )
 from opgen.selective_build.plain_data import as_boolean, as_mapping, as_texts, check_keys
-from opgen.values import dataclass
 
 SELECTION_KEYS: Final = (
     "include_all_non_op_selectives",

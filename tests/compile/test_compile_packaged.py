@@ -27,7 +27,7 @@ from typing import Final
 import pytest
 
 from opgen import gen, gen_autograd, gen_python
-from opgen.inputs import packaged_folder
+from opgen.run.inputs import packaged_folder
 from tests.compilers import QUICK
 
 STUBS: Final = Path(__file__).resolve().parent / "stubs"

@@ -24,7 +24,7 @@ from opgen.frontend.native_functions import load_program
 from opgen.gen_backend_stubs import main
 from opgen.model import NativeFunction, NativeFunctionsGroup
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 from tests.conformance.backend_oracle import EACH_GROUP
 from tests.conformance.compare import compare_trees
 from tests.conformance.runs import run_command

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import pytest
 
-from opgen import fuse, inductor_tracing
+from opgen import fuse
 from opgen.dest.inductor_patterns import Pattern, emit_patterns
+from opgen.installed import inductor_tracing
 from opgen.output.template import TemplateSet
 from tests.conformance.compare import compare_trees
 from tests.conformance.runs import run_command

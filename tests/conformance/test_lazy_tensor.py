@@ -28,7 +28,7 @@ from opgen.gen_lazy_tensor import GenLazyIR, GenTSLazyIR, main, run_gen_lazy_ten
 from opgen.lazy.rules import check_lazy
 from opgen.lazy.shapes import GenLazyShapeInferenceDefinition
 from opgen.model import NativeFunction, SchemaKind
-from opgen.program import Program
+from opgen.program.program import Program
 from tests.conformance.compare import compare_trees
 from tests.conformance.runs import run_command
 from tests.conformance.tokens import tokens_of

@@ -17,7 +17,7 @@ import pytest
 
 from opgen import gen_static_runtime
 from opgen.dest.static_runtime_names import HAND_WRITTEN, LEFT_OUT, NOT_RESIZED
-from opgen.inputs import packaged_folder
+from opgen.run.inputs import packaged_folder
 from tests.conformance.compare import compare_trees
 from tests.conformance.flagsets import DEFINITIONS
 from tests.conformance.runs import run_command

@@ -15,7 +15,7 @@ from opgen.frontend.native_functions import load_program
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.parts import Edit, Parts
-from opgen.program import Program
+from opgen.program.program import Program
 
 
 class FormerRun:

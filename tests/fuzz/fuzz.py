@@ -28,7 +28,6 @@ from opgen.autograd import generate as generate_autograd
 from opgen.autograd import load_autograd
 from opgen.backend.backend_yaml import load_backend
 from opgen.backend.registrations import RegistrationStyle
-from opgen.backend_flags import BackendInputs
 from opgen.command_line import read_request
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.extension.extension import ExtensionOptions
@@ -36,7 +35,8 @@ from opgen.frontend.native_functions import load_program
 from opgen.gen_backend_stubs import generate as generate_backend
 from opgen.gen_extension import extension_templates, generate_extension, load_extension
 from opgen.output.template import CodeTemplate, TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
+from opgen.run.backend_flags import BackendInputs
 from tests.fuzz.edits import FormerRun
 from tests.fuzz.mutate import mutated
 

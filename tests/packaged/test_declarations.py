@@ -20,7 +20,7 @@ from opgen.frontend.native_functions import load_program
 from opgen.gen import generate
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 HEADERS = Path(torch.__file__).parent / "include" / "ATen"
 

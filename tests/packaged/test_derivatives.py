@@ -24,7 +24,7 @@ from opgen.frontend.deprecated import load_deprecated
 from opgen.frontend.derivatives import Derivatives, load_derivatives
 from opgen.frontend.native_functions import load_program
 from opgen.model import Argument, NativeFunctionsViewGroup
-from opgen.program import Program
+from opgen.program.program import Program
 from tests.packaged.formula_library import LIBRARY, Formula, build_library, formulas_of, runnable
 from tests.packaged.sample_calls import Call, record_calls
 

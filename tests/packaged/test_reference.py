@@ -24,8 +24,8 @@ from opgen.frontend.tags import load_tags
 from opgen.gen import generate
 from opgen.model import DTYPE_CLASSES, Argument, DeviceCheckType, Return, ScalarType, Type, UfuncKey, Variant
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
-from opgen.schema import BaseTy
+from opgen.program.program import Options, Program
+from opgen.schema.types import BaseTy
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "definitions.md"

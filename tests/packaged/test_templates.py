@@ -15,11 +15,11 @@ from opgen.command_line import read_request
 from opgen.dest.table import EMITTERS
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_definitions, load_program
-from opgen.inputs import find_inputs, packaged_folder, packaged_templates
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.template_parser import Conditional, Inline, Loop, Segment, Splice, parse_template
-from opgen.program import Program
+from opgen.program.program import Program
+from opgen.run.inputs import find_inputs, packaged_folder, packaged_templates
 
 
 def _folder(kind: str) -> Path:
@@ -268,7 +268,7 @@ def test_what_comes_with_torch(torch_source: Path) -> None:
 
 
 def test_every_place_looked_at_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opgen.inputs._HERE", tmp_path / "opgen")
+    monkeypatch.setattr("opgen.run.inputs._HERE", tmp_path / "opgen")
     log = Diagnostics()
     assert find_inputs(None, log) is None
     said = log.render()

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from opgen.frontend.entries import TABLE
-from opgen.schema import BaseTy
+from opgen.schema.types import BaseTy
 
 HERE: Final = Path(__file__).resolve().parent
 GOLDEN: Final = HERE.parent / "golden"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.schema import FunctionSchema, OperatorName, SchemaError, Type, argument_places
+from opgen.schema.function_schema import FunctionSchema, argument_places
+from opgen.schema.lexer import SchemaError
+from opgen.schema.names import OperatorName
+from opgen.schema.types import Type
 from tests.property.strategies import PIECES, TYPES, repeatable, schema_texts
 
 ANY_TEXT = st.text() | st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join)

@@ -12,11 +12,11 @@ from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.gen_backend_stubs import build_parser, main, run
-from opgen.inputs import packaged_templates
 from opgen.model import DispatchKey, OperatorName
 from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
+from opgen.run.inputs import packaged_templates
 from tests.unit.tiny_programs import program_of
 
 EACH = """

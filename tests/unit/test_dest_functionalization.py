@@ -17,7 +17,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_program
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 TAGS = """
 - tag: inplace_view

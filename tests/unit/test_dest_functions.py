@@ -13,7 +13,7 @@ from opgen.dest.functions import emit_function_headers, emit_function_sources
 from opgen.dest.tensor_body import emit_tensor_headers, emit_tensor_sources
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 from tests.unit.tiny_programs import options_of, program_of
 
 RAMP = """

@@ -12,7 +12,7 @@ from expecttest import assert_expected_inline
 from opgen.dest.operators import emit_operator_headers, emit_operator_sources
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
 from tests.unit.tiny_programs import options_of, program_of
 
 TRIPLE = """

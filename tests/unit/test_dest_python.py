@@ -13,7 +13,7 @@ from opgen.dest.python_return_types import emit_python_return_types
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.python_functions import derive_python
 from opgen.output.template import TemplateSet
-from opgen.python_program import PythonProgram
+from opgen.program.python import PythonProgram
 from tests.unit.tiny_programs import program_of
 
 

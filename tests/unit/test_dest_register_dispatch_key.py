@@ -17,7 +17,7 @@ from opgen.dest.register_helpers import device_includes, helper_functions, helpe
 from opgen.dest.served_forms import KernelMap, Service
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
-from opgen.program import Options
+from opgen.program.program import Options
 from tests.unit.tiny_programs import program_of
 
 OPTIONS = Options(Path(), dispatch_keys=(DispatchKey.CPU, DispatchKey.CUDA, DispatchKey.SparseCUDA, DispatchKey.Meta))

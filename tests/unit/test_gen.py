@@ -21,7 +21,7 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.model import NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 SUMMARY = re.compile(r"[\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.parallel import Crew, longest_first, run_all
+from opgen.run.parallel import Crew, longest_first, run_all
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 

@@ -14,26 +14,12 @@ import yaml
 from expecttest import assert_expected_inline
 
 from opgen.diagnostics import UserError
-from opgen.schema import (
-    MAX_TYPE_DEPTH,
-    Annotation,
-    Argument,
-    Arguments,
-    BaseOperatorName,
-    BaseTy,
-    BaseType,
-    DictType,
-    FunctionSchema,
-    ListType,
-    OperatorName,
-    OptionalType,
-    Return,
-    SchemaError,
-    SchemaKind,
-    Type,
-    argument_places,
-    parse_returns,
-)
+from opgen.schema.arguments import Argument, Arguments
+from opgen.schema.function_schema import FunctionSchema, SchemaKind, argument_places
+from opgen.schema.lexer import SchemaError
+from opgen.schema.names import BaseOperatorName, OperatorName
+from opgen.schema.returns import Return, parse_returns
+from opgen.schema.types import MAX_TYPE_DEPTH, Annotation, BaseTy, BaseType, DictType, ListType, OptionalType, Type
 
 TENSOR = BaseType(BaseTy.Tensor)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.schema import FunctionSchema, SchemaError
-from opgen.schema_reader import SchemaReader
+from opgen.schema.function_schema import FunctionSchema
+from opgen.schema.lexer import SchemaError
+from opgen.schema.memo import SchemaReader
 
 PIECES = st.sampled_from(
     (

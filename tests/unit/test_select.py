@@ -13,8 +13,8 @@ from expecttest import assert_expected_inline
 from hypothesis import given, settings
 
 from opgen.diagnostics import Diagnostics
-from opgen.exported_models import ExportedModel, read_model
 from opgen.frozen_map import FrozenMap
+from opgen.installed.exported_models import ExportedModel, read_model
 from opgen.select import main
 from opgen.selective_build.mobile_header import header_values, operator_list
 from opgen.selective_build.roots import Extras, Root, select_operators

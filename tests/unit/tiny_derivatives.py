@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opgen.autograd_program import AutogradProgram
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import Derivatives, load_derivatives
+from opgen.program.autograd import AutogradProgram
 from tests.unit.tiny_programs import program_of
 
 OPERATORS = """

@@ -9,7 +9,7 @@ from opgen.dest.table import Emit
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_program
 from opgen.output.template import TemplateSet
-from opgen.program import Options, Program
+from opgen.program.program import Options, Program
 
 TAGS = """
 - tag: core

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from opgen import __version__
-from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
+from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 
 STAMP_FLAG: Final = "--stamp"
 DEPFILE_FLAG: Final = "--depfile"

@@ -12,24 +12,24 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from opgen.backend.backend_yaml import ExternalBackend, load_backend
 from opgen.backend.kernel_check import check_kernels
 from opgen.diagnostics import Diagnostics, Source, UserError
-from opgen.finish import finish
-from opgen.flags import add_talk
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import read_source
-from opgen.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
 from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Target
-from opgen.program import Program
-from opgen.run_record import RunRecord, canonical, code_files
-from opgen.values import dataclass
+from opgen.program.program import Program
+from opgen.run.finish import finish
+from opgen.run.flags import add_talk
+from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
+from opgen.run.record import RunRecord, canonical, code_files
 
 NATIVE_FLAG: Final = "--native-yaml"
 TAGS_FLAG: Final = "--tags"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -19,8 +20,7 @@ from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.report import WriteReport
 from opgen.output.writer import Placed, Target, write_files
-from opgen.run_record import RunRecord
-from opgen.values import replace
+from opgen.run.record import RunRecord
 
 
 def finish(

@@ -11,6 +11,7 @@ run, into files.  Neither is ever changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final, TypeVar
@@ -33,7 +34,6 @@ from opgen.model import (
 )
 from opgen.parts import PartList, Parts, V
 from opgen.selective_build.selector import SelectiveBuilder
-from opgen.values import dataclass, field
 
 T = TypeVar("T")
 

@@ -14,19 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from opgen.schema import (
-    OVERLOAD_NAME,
-    Argument,
-    Arguments,
-    BaseOperatorName,
-    FunctionSchema,
-    OperatorName,
-    SchemaError,
-    keeps_rules,
-    parse_annotated_type,
-    parse_default,
-    parse_returns,
-)
+from opgen.schema.arguments import Argument, Arguments, parse_default
+from opgen.schema.function_schema import FunctionSchema, keeps_rules
+from opgen.schema.lexer import SchemaError
+from opgen.schema.names import OVERLOAD_NAME, BaseOperatorName, OperatorName
+from opgen.schema.returns import parse_returns
+from opgen.schema.types import parse_annotated_type
 
 T = TypeVar("T")
 

@@ -10,11 +10,11 @@ The front end makes one `AutogradProgram` of the definitions and derivatives.yam
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
 from opgen.api.autograd_nodes import KnownMembers, Node
-from opgen.program import Program
-from opgen.values import dataclass, field
+from opgen.program.program import Program
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.flags import add_build, add_dry_run, add_talk
-from opgen.internal_error import EXIT_CODE, render_internal_error
 from opgen.output.console import Progress, format_report
 from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
+from opgen.run.flags import add_build, add_dry_run, add_talk
+from opgen.run.internal_error import EXIT_CODE, render_internal_error
 
 INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""

@@ -21,8 +21,8 @@ from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import Placed, Target
-from opgen.parallel import Crew, longest_first
-from opgen.run_record import code_files
+from opgen.run.parallel import Crew, longest_first
+from opgen.run.record import code_files
 
 
 class Piece(NamedTuple):

@@ -10,11 +10,11 @@ The front end makes one `PythonProgram` of the definitions and deprecated.yaml.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from opgen.api.python_overloads import Overload, Pair
 from opgen.model import NativeFunction
-from opgen.program import Program
-from opgen.values import dataclass
+from opgen.program.program import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,12 @@ a `Cursor`.
 from __future__ import annotations
 
 import re
-from typing import Final, NoReturn
+from collections.abc import Callable
+from typing import Final, NoReturn, TypeVar
 
 from opgen.diagnostics import Diagnostic, Note, Source, UserError
+
+T = TypeVar("T")
 
 _TOKEN: Final = re.compile(
     r"""
@@ -143,3 +146,11 @@ class Cursor:
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
         """Raises a SchemaError at the given offsets."""
         raise SchemaError(self.text, start, end, id, message, label)
+
+
+def parse_whole(text: str, what: str, read: Callable[[Cursor], T]) -> T:
+    """Return what `read` makes of the whole of `text`, which is `what` in messages.  Raises SchemaError."""
+    cursor = Cursor(text)
+    value = read(cursor)
+    cursor.expect_end(what)
+    return value

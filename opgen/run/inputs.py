@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note, Source
-from opgen.values import dataclass
 
 SOURCE_PATH_FLAG: Final = "--source-path"
 FROM_TORCH_FLAG: Final = "--from-torch"
 
-_HERE: Final = Path(__file__).resolve().parent
+_HERE: Final = Path(__file__).resolve().parent.parent
 _DEFINITIONS: Final = ("native/native_functions.yaml", "native/tags.yaml")
 
 

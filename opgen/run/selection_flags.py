@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
-from opgen.flags import add_definitions
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import Scalar
 from opgen.frontend.selection import KnownOperators, load_selection, load_words, selection_of_words, words_of_flag
-from opgen.inputs import Inputs, find_inputs, packaged_templates
 from opgen.output.template import TemplateSet
-from opgen.program import Program
+from opgen.program.program import Program
+from opgen.run.flags import add_definitions
+from opgen.run.inputs import Inputs, find_inputs, packaged_templates
 from opgen.selective_build.selector import SelectiveBuilder
 
 ALLOW_LIST_FLAG: Final = "--op-registration-allowlist"

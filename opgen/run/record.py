@@ -15,6 +15,7 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.writer import Placed
-from opgen.values import fields, replace
 
 if TYPE_CHECKING:
     # Other commands have flags of their own, and needn't load those of gen.

@@ -1,0 +1,1 @@
+"""What emitters may see: the `Program` of a run and its `Options`, and the programs of autograd and Python bindings."""

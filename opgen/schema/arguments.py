@@ -1,0 +1,400 @@
+"""The arguments of a schema, one by one and sorted into the places that calling conventions distinguish.
+
+Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
+    .self_arg       SelfArgument("Tensor self")
+    .kwarg_only     ("Scalar alpha=1",)
+    .out            ("Tensor(a!) out",)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from opgen.schema.lexer import Cursor, parse_whole
+from opgen.schema.types import Annotation, BaseTy, BaseType, OptionalType, Type, read_annotated_type
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a schema."""
+
+    name: str
+    type: Type
+    default: str | None
+    """The default as it is written in the schema; None if there is none."""
+    annotation: Annotation | None
+    """How it aliases other arguments or returns; None if it doesn't."""
+    is_write: bool = field(init=False, repr=False, compare=False)
+    """Whether the operator writes to this argument."""
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it."""
+    plain_text: str = field(init=False, repr=False, compare=False)
+    """The same if it aliased nothing."""
+
+    def __post_init__(self) -> None:
+        annotation, keep = self.annotation, object.__setattr__
+        tail = f" {self.name}" if self.default is None else f" {self.name}={self.default}"
+        plain_text = f"{self.type.text}{tail}"
+        keep(self, "is_write", annotation is not None and annotation.is_write)
+        keep(self, "text", plain_text if annotation is None else f"{self.type.spell(annotation)}{tail}")
+        keep(self, "plain_text", plain_text)
+
+    @staticmethod
+    def parse(text: str) -> Argument:
+        """The argument that `text` spells.  Raises SchemaError."""
+        return parse_whole(text, "an argument", Argument.read)
+
+    @staticmethod
+    def read(cursor: Cursor) -> Argument:
+        """The argument ahead."""
+        type, annotation = read_annotated_type(cursor)
+        name = cursor.name("the name of the argument")
+        default = _read_default(cursor) if cursor.accept("=") else None
+        return Argument(name, type, default, annotation)
+
+    @property
+    def alias_info(self) -> Annotation | None:
+        """The annotation, under the name that the JIT uses."""
+        return self.annotation
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+def parse_default(text: str) -> str:
+    """The default that `text` is, without outer white space.  Raises SchemaError."""
+    return parse_whole(text, "a default", _read_default)
+
+
+def _read_default(cursor: Cursor) -> str:
+    """The text of a default, up to the comma or bracket that ends the argument."""
+    start, awaited = cursor.start, ""
+    while cursor.kind != "end":
+        text, kind = cursor.ahead, cursor.kind
+        if kind == "punctuation":
+            if not awaited and text in (",", ")"):
+                break
+            awaited = _awaited_after(cursor, text, awaited)
+        cursor.take()
+    if awaited:
+        cursor.fail_ahead(f"expected '{awaited[-1]}' to close the default")
+    if cursor.start == start:
+        cursor.fail_ahead("expected a default after '='")
+    return cursor.text[start : cursor.previous_end]
+
+
+def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
+    """The closing brackets still to come, after the punctuation `text` of a default."""
+    for opening, closing in _CLOSING:
+        if text == opening:
+            return awaited + closing
+        if text == closing:
+            if not awaited.endswith(closing):
+                cursor.fail_ahead("the brackets of this default don't match")
+            return awaited[:-1]
+    if text not in (",", ".", "-", ":", "::"):
+        cursor.fail_ahead("expected ',' or ')' after the default")
+    return awaited
+
+
+@dataclass(frozen=True, slots=True)
+class SelfArgument:
+    """The argument that is `self` when the operator is called as a method."""
+
+    argument: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class TensorOptionsArguments:
+    """`dtype, layout, device, pin_memory` in a row: C++ gathers them into TensorOptions."""
+
+    dtype: Argument
+    layout: Argument
+    device: Argument
+    pin_memory: Argument
+
+    def all(self) -> tuple[Argument, ...]:
+        """The four, in the schema's order."""
+        return (self.dtype, self.layout, self.device, self.pin_memory)
+
+
+_TENSOR_OPTIONS: Final = (
+    ("dtype", BaseType(BaseTy.ScalarType)),
+    ("layout", BaseType(BaseTy.Layout)),
+    ("device", BaseType(BaseTy.Device)),
+    ("pin_memory", BaseType(BaseTy.bool)),
+)
+
+
+def _is_option(argument: Argument, name: str, type: BaseType) -> bool:
+    plain = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
+    return argument.name == name and plain is type
+
+
+def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
+    """Index at which four arguments in a row are tensor options."""
+    for index, argument in enumerate(arguments[:-3] if len(arguments) > 3 else ()):
+        if argument.name == "dtype" and all(
+            _is_option(candidate, *option)
+            for candidate, option in zip(arguments[index : index + 4], _TENSOR_OPTIONS, strict=True)
+        ):
+            return index
+    return None
+
+
+def _split_at_self(
+    positional: tuple[Argument, ...],
+) -> tuple[tuple[Argument, ...], SelfArgument | None, tuple[Argument, ...]]:
+    """The arguments before `self`, itself, and those after it; all are after it if there is none."""
+    for at, argument in enumerate(positional):
+        if argument.name == "self":
+            return positional[:at], SelfArgument(argument), positional[at + 1 :]
+    return (), None, positional
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a schema, sorted into the places that calling conventions tell apart."""
+
+    pre_self_positional: tuple[Argument, ...]
+    """Positional arguments before `self`; empty if there is no `self`."""
+    self_arg: SelfArgument | None
+    post_self_positional: tuple[Argument, ...]
+    """Positional arguments after `self`; all of them if there is no `self`."""
+    pre_tensor_options_kwarg_only: tuple[Argument, ...]
+    """Keyword-only arguments before the tensor options; all of them if there are no options."""
+    tensor_options: TensorOptionsArguments | None
+    post_tensor_options_kwarg_only: tuple[Argument, ...]
+    out: tuple[Argument, ...]
+    """Keyword-only arguments that are written to."""
+    is_vararg: bool = False
+    """Whether the positional arguments end in `...`."""
+    flat_positional: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All positional arguments."""
+    flat_kwarg_only: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All keyword-only arguments that are not out arguments."""
+    flat_non_out: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments but the out arguments."""
+    flat_all: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments, in the schema's order."""
+    annotations: tuple[Annotation, ...] = field(init=False, repr=False, compare=False)
+    """The alias annotations of all arguments that have one, in the schema's order."""
+    written: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments that are written to, the out arguments first."""
+    base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
+    """What all arguments but the out arguments are, or are lists or optionals of."""
+    signature_text: str = field(init=False, repr=False, compare=False)
+    """`str(self.signature())`."""
+
+    def __post_init__(self) -> None:
+        # The same arguments, seen in other ways: asked for so often that it is worked out once.
+        own = (self.self_arg.argument,) if self.self_arg is not None else ()
+        options = self.tensor_options.all() if self.tensor_options is not None else ()
+        positional = self.pre_self_positional + own + self.post_self_positional
+        keyword_only = self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
+        keep = object.__setattr__
+        keep(self, "flat_positional", positional)
+        keep(self, "flat_kwarg_only", keyword_only)
+        non_out = positional + keyword_only
+        keep(self, "flat_non_out", non_out)
+        keep(self, "flat_all", non_out + self.out)
+        annotations = tuple([a.annotation for a in non_out + self.out if a.annotation is not None])
+        keep(self, "annotations", annotations)
+        keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
+        keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
+        spelled = [a.plain_text for a in self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only]
+        keep(self, "signature_text", _listed([a.plain_text for a in positional], self.is_vararg, spelled))
+
+    @staticmethod
+    def parse(text: str) -> Arguments:
+        """The arguments that `text` (no parentheses) spells.  Raises SchemaError."""
+
+        def read(cursor: Cursor) -> Arguments:
+            return Arguments.read(cursor, close="")[0]
+
+        return parse_whole(text, "the arguments", read)
+
+    @staticmethod
+    def read(cursor: Cursor, close: str = ")") -> tuple[Arguments, dict[str, tuple[int, int]]]:
+        """The arguments up to and with `close`, and the offsets of each by its name."""
+        positional: list[Argument] = []
+        kwarg_only: list[Argument] = []
+        places: dict[str, tuple[int, int]] = {}
+        into, is_vararg = positional, False
+        while not _at_close(cursor, close, bool(places) or into is kwarg_only or is_vararg):
+            start = cursor.start
+            if cursor.accept("*"):
+                if into is kwarg_only:
+                    cursor.fail("the keyword-only arguments began already", start, start + 1)
+                into = kwarg_only
+            elif cursor.accept("..."):
+                is_vararg = True
+            else:
+                argument = Argument.read(cursor)
+                _check_argument(cursor, argument, start, places, kwarg_only if into is kwarg_only else None)
+                into.append(argument)
+                places[argument.name] = (start, cursor.previous_end)
+        if close:
+            cursor.expect(close, "")
+        return Arguments.arrange(tuple(positional), tuple(kwarg_only), is_vararg), places
+
+    @staticmethod
+    def arrange(
+        positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], is_vararg: bool = False
+    ) -> Arguments:
+        """Sorts arguments, given in the schema's order, into their places."""
+        before, self_arg, after = _split_at_self(positional)
+        if not kwarg_only:
+            return Arguments(before, self_arg, after, (), None, (), (), is_vararg)
+        plain = tuple([a for a in kwarg_only if not a.is_write])
+        out = tuple([a for a in kwarg_only if a.is_write])
+        at = _find_tensor_options(plain)
+        if at is None:
+            return Arguments(before, self_arg, after, plain, None, (), out, is_vararg)
+        options = TensorOptionsArguments(*plain[at : at + 4])
+        return Arguments(before, self_arg, after, plain[:at], options, plain[at + 4 :], out, is_vararg)
+
+    # Where `flat_` ones are plain Arguments, these keep self and the tensor options as one item each.
+
+    @property
+    def positional(self) -> tuple[Argument | SelfArgument, ...]:
+        """Positional arguments, `self` as a SelfArgument."""
+        own = (self.self_arg,) if self.self_arg is not None else ()
+        return (*self.pre_self_positional, *own, *self.post_self_positional)
+
+    @property
+    def kwarg_only(self) -> tuple[Argument | TensorOptionsArguments, ...]:
+        """Keyword-only arguments that are not out arguments, the tensor options as one."""
+        options = (self.tensor_options,) if self.tensor_options is not None else ()
+        return (*self.pre_tensor_options_kwarg_only, *options, *self.post_tensor_options_kwarg_only)
+
+    @property
+    def non_out(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """All but the out arguments, `self` and the tensor options as one item each."""
+        return (*self.positional, *self.kwarg_only)
+
+    @property
+    def all(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """All arguments, `self` and the tensor options as one item each."""
+        return (*self.positional, *self.kwarg_only, *self.out)
+
+    @property
+    def post_self_positional_mutable(self) -> tuple[Argument, ...]:
+        """Positional arguments after `self` that are written to."""
+        return tuple([a for a in self.post_self_positional if a.is_write])
+
+    def mutable_arg_names(self) -> tuple[str, ...]:
+        """Names of all arguments that are written to."""
+        return tuple([a.name for a in self.flat_all if a.is_write])
+
+    def has_tensor_arg(self) -> bool:
+        """Whether any argument but the out arguments is a tensor or a list of them."""
+        return BaseTy.Tensor in self.base_types
+
+    def has_symint_arg(self) -> bool:
+        """Whether any argument but the out arguments is a SymInt or a list of them."""
+        return BaseTy.SymInt in self.base_types
+
+    def has_generator_arg(self) -> bool:
+        """Whether any argument but the out arguments is a generator."""
+        return BaseTy.Generator in self.base_types
+
+    def signature_text_without_defaults(self) -> str:
+        """`str(self.signature(strip_default=True))`."""
+        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
+        spelled = [f"{a.type.text} {a.name}" for a in keyword_only]
+        return _listed([f"{a.type.text} {a.name}" for a in self.flat_positional], self.is_vararg, spelled)
+
+    def signature(self, *, strip_default: bool = False) -> Arguments:
+        """What the forms of one operator share: no annotations, out arguments or tensor options.
+
+        (A factory takes its options from its out argument, so its out form has none.)
+        """
+
+        def strip(argument: Argument) -> Argument:
+            default = None if strip_default else argument.default
+            if default is argument.default and argument.annotation is None:
+                return argument
+            return Argument(argument.name, argument.type, default, None)
+
+        own = self.self_arg
+        return Arguments(
+            tuple(map(strip, self.pre_self_positional)),
+            SelfArgument(strip(own.argument)) if own is not None else None,
+            tuple(map(strip, self.post_self_positional)),
+            tuple(map(strip, self.pre_tensor_options_kwarg_only)),
+            None,
+            tuple(map(strip, self.post_tensor_options_kwarg_only)),
+            (),
+            self.is_vararg,
+        )
+
+    def map(self, change: Callable[[Argument], Argument]) -> Arguments:
+        """The same arrangement with `change` applied to each argument."""
+        options = self.tensor_options
+        return Arguments(
+            tuple(map(change, self.pre_self_positional)),
+            SelfArgument(change(self.self_arg.argument)) if self.self_arg is not None else None,
+            tuple(map(change, self.post_self_positional)),
+            tuple(map(change, self.pre_tensor_options_kwarg_only)),
+            TensorOptionsArguments(*map(change, options.all())) if options is not None else None,
+            tuple(map(change, self.post_tensor_options_kwarg_only)),
+            tuple(map(change, self.out)),
+            self.is_vararg,
+        )
+
+    def remove_self_annotation(self) -> Arguments:
+        """The same, with no alias annotation on `self`."""
+        if self.self_arg is None:
+            return self
+        return replace(self, self_arg=SelfArgument(replace(self.self_arg.argument, annotation=None)))
+
+    def with_out_args(self, outs: Iterable[Argument]) -> Arguments:
+        """The same, with these out arguments before those that it has."""
+        return replace(self, out=tuple(outs) + self.out)
+
+    def __str__(self) -> str:
+        keyword_only = [a.text for a in self.flat_kwarg_only + self.out]
+        return _listed([a.text for a in self.flat_positional], self.is_vararg, keyword_only)
+
+
+def _listed(positional: list[str], is_vararg: bool, keyword_only: list[str]) -> str:
+    """Arguments, each spelled already, as a schema lists them."""
+    if is_vararg:
+        positional = [*positional, "..."]
+    return ", ".join([*positional, "*", *keyword_only] if keyword_only else positional)
+
+
+def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:
+    """Whether the arguments end here; otherwise steps past the comma between two of them."""
+    ends = cursor.ahead == close if close else cursor.kind == "end"
+    if not ends and has_previous:
+        cursor.expect(",", f"or '{close}' after the argument" if close else "after the argument")
+    return ends
+
+
+def _check_argument(
+    cursor: Cursor,
+    argument: Argument,
+    start: int,
+    places: dict[str, tuple[int, int]],
+    kwarg_only: list[Argument] | None,
+) -> None:
+    """Holds an argument just read against those before it."""
+    if argument.name in places:
+        cursor.fail(
+            f"two arguments are named '{argument.name}'", start, cursor.previous_end, id="schema-duplicate-argument"
+        )
+    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write:
+        cursor.fail(
+            f"'{argument.name}' stands after the out argument '{kwarg_only[-1].name}'",
+            start,
+            cursor.previous_end,
+            "out arguments come last",
+            "schema-out-arguments",
+        )

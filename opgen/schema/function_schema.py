@@ -1,0 +1,309 @@
+"""A whole schema as one frozen value: `str(FunctionSchema.parse(text)) == text` in torch's spelling.
+
+What an operator is for (its kernels, its variants) is in `opgen.model`.
+
+    FunctionSchema.parse("add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
+        .name.name.base        "add"
+        .name.overload_name    "out"
+        .arguments.out         (Argument "Tensor(a!) out",)
+        .kind()                SchemaKind.out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Final
+
+from opgen.schema.arguments import Argument, Arguments
+from opgen.schema.lexer import Cursor
+from opgen.schema.names import BaseOperatorName, OperatorName
+from opgen.schema.returns import Return, read_returns
+from opgen.schema.types import BaseTy, BaseType
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+
+
+class SchemaKind(Enum):
+    """Which form of an operator a schema is."""
+
+    __hash__ = object.__hash__  # by identity, which needs no Python code
+
+    functional = auto()
+    """Writes to no argument (nor to `self`, save for a few that the name doesn't tell of)."""
+    inplace = auto()
+    """Writes to `self` and returns it: the name ends in `_`."""
+    out = auto()
+    """Writes its results to keyword-only out arguments."""
+    mutable = auto()
+    """Writes to positional arguments after `self`."""
+    scratch = auto()
+    """An out form that also takes buffers to work in (`_scratch_…`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSchema:
+    """A whole schema: `name.overload(arguments) -> returns`."""
+
+    name: OperatorName
+    arguments: Arguments
+    returns: tuple[Return, ...]
+    is_varret: bool = False
+    """Whether the returns end in `...`."""
+    _kind: SchemaKind = field(init=False, repr=False, compare=False)
+    _signature_text: str = field(default="", init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments))
+
+    @staticmethod
+    def parse(text: str) -> FunctionSchema:
+        """The schema that `text` spells.
+
+        Raises SchemaError, with the offsets of the very characters that are wrong.
+        """
+        cursor = Cursor(text)
+        name = OperatorName.read(cursor)
+        cursor.expect("(", "after the operator's name")
+        arguments, places = Arguments.read(cursor)
+        cursor.expect("->", "after the arguments")
+        returns_start = cursor.start
+        returns, is_varret = read_returns(cursor)
+        cursor.expect_end("the returns")
+        schema = FunctionSchema(name, arguments, returns, is_varret)
+        # Only TorchScript's own operators, which need not keep the rules, are written with a namespace.
+        if name.name.namespace is None:
+            check_schema(schema, cursor, places, returns_start)
+        return schema
+
+    def schema_order_arguments(self) -> Iterator[Argument]:
+        """The arguments in the order of the schema: positional, keyword-only, out."""
+        return iter(self.arguments.flat_all)
+
+    def kind(self) -> SchemaKind:
+        """Which form of an operator this is."""
+        return self._kind
+
+    def is_out_fn(self) -> bool:
+        """Whether results are written to out arguments."""
+        return bool(self.arguments.out)
+
+    def is_functional_fn(self) -> bool:
+        """Whether the name says that it is the functional form of a mutable operator."""
+        return "functional" in self.name.overload_name
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether any argument is written to."""
+        return bool(self.arguments.written)
+
+    @property
+    def modifies_arguments(self) -> bool:
+        """Whether this is an in-place, out or mutable form."""
+        return self.kind() in (SchemaKind.inplace, SchemaKind.out, SchemaKind.mutable)
+
+    def has_symint(self) -> bool:
+        """Whether any argument is a SymInt or a list of them."""
+        return self.arguments.has_symint_arg()
+
+    def aliased_return_names(self) -> list[str | None]:
+        """For each return, the name of the argument that it aliases, or None."""
+        return [self._aliased_name(r) for r in self.returns]
+
+    def returns_are_aliased(self) -> bool:
+        """Whether a return is an argument that was written to."""
+        return any(r.is_write for r in self.returns)
+
+    def _aliased_name(self, returned: Return) -> str | None:
+        if returned.annotation is None:
+            return None
+        shared = returned.annotation.text
+        for argument in self.arguments.flat_all:
+            if argument.annotation is not None and argument.annotation.text == shared:
+                return argument.name
+        return None
+
+    def signature(
+        self, *, strip_default: bool = False, strip_view_copy_name: bool = False, keep_return_names: bool = False
+    ) -> FunctionSchema:
+        """What all forms of one operator share; forms belong together if their signatures are equal.
+
+        Marks of the form are gone from the name, the arguments and the returns.  The
+        signature returns, after the form's own returns, every argument it writes to and doesn't
+        return.
+        `strip_view_copy_name` gives a `_copy` form its view's name; `keep_return_names` keeps them, and
+        names the returns that stand for written arguments `<argument>_out`.
+        """
+        base = self.name.name.base
+        if strip_view_copy_name:
+            base = _view_base(base)
+        name = OperatorName(BaseOperatorName(base, False, self.name.name.dunder_method), "")
+        arguments = self.arguments.signature(strip_default=strip_default)
+        if self.name.text == _BERNOULLI_P:
+            arguments = arguments.map(lambda a: replace(a, default="0.5") if a.name == "p" else a)
+        return FunctionSchema(name, arguments, self._signature_returns(keep_return_names))
+
+    def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
+        returns = tuple([Return(r.name if keep_names else None, r.type, None) for r in self.returns])
+        written = (Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in self._unreturned())
+        return (*returns, *written)
+
+    def _unreturned(self) -> list[Argument]:
+        """The arguments that are written to and don't come back."""
+        written = self.arguments.written
+        if not written:
+            return []
+        returned = self.aliased_return_names()
+        return [a for a in written if a.name not in returned]
+
+    def view_signature(self) -> FunctionSchema:
+        """The signature that a view operator shares with its `_copy` form."""
+        return self.signature(strip_view_copy_name=True)
+
+    def signature_text(self) -> str:
+        """`str(self.signature())`, worked out once: it is what functions are sorted by."""
+        if not self._signature_text:
+            is_plain = self.name.text != _BERNOULLI_P
+            text = self._spell_signature(self.arguments.signature_text) if is_plain else str(self.signature())
+            object.__setattr__(self, "_signature_text", text)
+        return self._signature_text
+
+    def signature_text_without_defaults(self) -> str:
+        """`str(self.signature(strip_default=True))`."""
+        if self.name.text == _BERNOULLI_P:
+            return str(self.signature(strip_default=True))
+        return self._spell_signature(self.arguments.signature_text_without_defaults())
+
+    def _spell_signature(self, arguments: str) -> str:
+        """What `signature` would be as text, without making it."""
+        own = self.name.name
+        base = f"__{own.base}__" if own.dunder_method else own.base
+        types = [returned.type.text for returned in self.returns]
+        if self.arguments.written:
+            types += [argument.type.text for argument in self._unreturned()]
+        returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
+        return f"{base}({arguments}) -> {returns}"
+
+    def view_signature_text(self) -> str:
+        """The view signature as text."""
+        base = self.name.name.base
+        return str(self.view_signature()) if base.endswith(("_copy", "_scatter")) else self.signature_text()
+
+    def with_name(self, name: OperatorName) -> FunctionSchema:
+        """The same schema under another name."""
+        return replace(self, name=name)
+
+    def __str__(self) -> str:
+        parts = [returned.text for returned in self.returns]
+        if self.is_varret:
+            parts.append("...")
+        returns = parts[0] if len(parts) == 1 and not parts[0].startswith("(") else f"({', '.join(parts)})"
+        return f"{self.name.text}({self.arguments}) -> {returns}"
+
+
+def _kind_of(name: OperatorName, arguments: Arguments) -> SchemaKind:
+    if arguments.out and any(a.name.startswith("_scratch_") for a in arguments.out):
+        return SchemaKind.scratch
+    if name.name.inplace:
+        return SchemaKind.inplace
+    if arguments.out:
+        return SchemaKind.out
+    is_mutable = arguments.written and arguments.post_self_positional_mutable
+    return SchemaKind.mutable if is_mutable else SchemaKind.functional
+
+
+_BERNOULLI_P: Final = "bernoulli.p"
+"""ATen's one functional form whose in-place and out forms have a default that it may not have itself."""
+
+
+def _view_base(base: str) -> str:
+    """The name that a view shares with its `_copy` form, and its inverse with its `_scatter` form."""
+    if base.endswith("_copy"):
+        return base.removesuffix("_copy")
+    return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
+
+
+def argument_places(text: str) -> dict[str, tuple[int, int]]:
+    """Where each argument of a schema stands, by its name: the offsets of its type's start and its own end."""
+    cursor = Cursor(text)
+    OperatorName.read(cursor)
+    cursor.expect("(", "after the operator's name")
+    return Arguments.read(cursor)[1]
+
+
+def keeps_rules(schema: FunctionSchema) -> bool:
+    """Whether `FunctionSchema.parse` would have nothing against what the parts say together."""
+    if schema.arguments.out and not _returns_outs(schema):
+        return False
+    return not schema.name.name.inplace or (_writes_self(schema) and _returns_self(schema))
+
+
+def check_schema(
+    schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
+) -> None:
+    """The rules that hold between the name, the arguments and the returns of an operator."""
+    if not _returns_outs(schema):
+        wanted = [a.type.spell(a.annotation) for a in _results(schema)]
+        text = ", ".join(wanted)
+        cursor.fail(
+            f"'{schema.name}' must return its out arguments, in their order",
+            returns_start,
+            len(cursor.text),
+            f"write '-> {text if len(wanted) == 1 else f'({text})'}'",
+            "schema-out-returns",
+        )
+    if schema.name.name.inplace:
+        _check_inplace(schema, cursor, places, returns_start)
+
+
+def _check_inplace(
+    schema: FunctionSchema, cursor: Cursor, places: dict[str, tuple[int, int]], returns_start: int
+) -> None:
+    own = schema.arguments.self_arg
+    if own is None or not _writes_self(schema):
+        start, end = places.get("self", (0, len(str(schema.name))))
+        problem = "has no argument 'self'" if own is None else "does not write to 'self'"
+        cursor.fail(
+            f"'{schema.name}' is in-place by its name, but {problem}",
+            start,
+            end,
+            "write 'Tensor(a!) self', or drop the '_' from the name",
+            "schema-inplace",
+        )
+    if not _returns_self(schema):
+        cursor.fail(
+            f"'{schema.name}' is in-place, so it returns 'self' or nothing",
+            returns_start,
+            len(cursor.text),
+            f"write '-> {own.argument.type.spell(own.argument.annotation)}'",
+            "schema-inplace",
+        )
+
+
+def _writes_self(schema: FunctionSchema) -> bool:
+    own = schema.arguments.self_arg
+    return own is not None and own.argument.is_write
+
+
+def _returns_self(schema: FunctionSchema) -> bool:
+    """Whether what comes back is nothing or `self`; of what is no Tensor, anything may."""
+    own, returns = schema.arguments.self_arg, schema.returns
+    if not returns or own is None or own.argument.type is not _TENSOR:
+        return True
+    return len(returns) == 1 and returns[0].annotation == own.argument.annotation
+
+
+def _returns_outs(schema: FunctionSchema) -> bool:
+    """Whether out arguments come back as the returns, in order; or nothing comes back."""
+    outs, returns = _results(schema), schema.returns
+    if not returns:
+        return len(outs) != 1 or outs[0].type is not _TENSOR
+    return not outs or [(r.type, r.annotation) for r in returns] == [(a.type, a.annotation) for a in outs]
+
+
+def _results(schema: FunctionSchema) -> Sequence[Argument]:
+    """The out arguments that are no buffers to work in."""
+    outs = schema.arguments.out
+    is_plain = schema.kind() is not SchemaKind.scratch
+    return outs if is_plain else [a for a in outs if not a.name.startswith("_scratch_")]

@@ -1,0 +1,70 @@
+"""The returns of a schema: the text after its arrow to frozen values.
+
+parse_returns("(Tensor values, Tensor indices)")    two `Return`s with names
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from opgen.schema.lexer import Cursor, parse_whole
+from opgen.schema.types import Annotation, Type, read_annotated_type
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """One return of a schema."""
+
+    name: str | None
+    type: Type
+    annotation: Annotation | None
+    is_write: bool = field(init=False, repr=False, compare=False)
+    """Whether this is an argument that the operator wrote to."""
+    text: str = field(init=False, repr=False, compare=False)
+    """How a schema spells it."""
+
+    def __post_init__(self) -> None:
+        annotation, keep = self.annotation, object.__setattr__
+        keep(self, "is_write", annotation is not None and annotation.is_write)
+        keep(self, "text", f"{self.type.spell(annotation)}{f' {self.name}' if self.name else ''}")
+
+    @staticmethod
+    def parse(text: str) -> Return:
+        """The return that `text` spells.  Raises SchemaError."""
+        return parse_whole(text, "a return", Return.read)
+
+    @staticmethod
+    def read(cursor: Cursor) -> Return:
+        """The return ahead."""
+        type, annotation = read_annotated_type(cursor)
+        name = cursor.take() if cursor.kind == "name" else None
+        return Return(name, type, annotation)
+
+    @property
+    def alias_info(self) -> Annotation | None:
+        """The annotation, under the name that the JIT uses."""
+        return self.annotation
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_returns(return_decl: str) -> tuple[Return, ...]:
+    """The returns that follow a schema's arrow: `Tensor`, `(Tensor a, Tensor b)` or `()`."""
+    return parse_whole(return_decl, "the returns", read_returns)[0]
+
+
+def read_returns(cursor: Cursor) -> tuple[tuple[Return, ...], bool]:
+    """The returns, and whether they end in `...`."""
+    if not cursor.accept("("):
+        return ((), True) if cursor.accept("...") else ((Return.read(cursor),), False)
+    returns: list[Return] = []
+    if cursor.accept(")"):
+        return (), False
+    while not cursor.accept("..."):
+        returns.append(Return.read(cursor))
+        if cursor.accept(")"):
+            return tuple(returns), False
+        cursor.expect(",", "or ')'")
+    cursor.expect(")", "after '...'")
+    return tuple(returns), True
