@@ -1,0 +1,133 @@
+"""What tests need beside Python packages of their own environment → folders of a cache.
+
+    python -m tests.fetch                  fetches all that is missing
+    python -m tests.fetch torch-2.14.1     fetches one resource
+    python -m tests.fetch --list           names all resources, and says which are there
+
+The cache is the folder that `OPGEN_TEST_CACHE` names, or `~/.cache/opgen-tests`. A folder in it is whole or absent.
+A test asks for `resource("torch-2.14.1")`; if it is missing, the test fails and names the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+CACHE_VARIABLE: Final = "OPGEN_TEST_CACHE"
+TORCH_VERSIONS: Final = ("2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
+"""The releases of torch whose generators, definitions and headers are compared with ours."""
+TORCH_PARTS: Final = ("torchgen/", "torch/include/", "torch/version.py")
+"""What is kept of a wheel of torch."""
+
+
+def cache_folder() -> Path:
+    """The folder that all resources are in."""
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else Path.home() / ".cache" / "opgen-tests"
+
+
+def resource(name: str) -> Path:
+    """Return the folder of a resource; if it is missing, the test fails and says how to get it."""
+    folder = cache_folder() / name
+    if not folder.is_dir():
+        pytest.fail(f"'{folder}' is missing: run 'python -m tests.fetch {name}'", pytrace=False)
+    return folder
+
+
+def fetch(name: str) -> bool:
+    """Fetch a resource unless it is there; returns whether there was anything to do. Raises RuntimeError."""
+    folder = cache_folder() / name
+    if folder.is_dir():
+        return False
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{name}-") as work:
+        made = Path(work) / "made"
+        made.mkdir()
+        RESOURCES[name](made)
+        try:
+            made.rename(folder)
+        except OSError:
+            # Another process was faster; its result is as good.
+            if not folder.is_dir():
+                raise
+    return True
+
+
+# ------------------------------------------------------------------------------------ resources
+
+
+def fetch_torch(version: str, folder: Path) -> None:
+    """Unpack the generator, the definitions and the headers of a release of torch."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="wheel-") as place:
+        wheel = _download_wheel(f"torch=={version}", Path(place))
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder, [name for name in archive.namelist() if name.startswith(TORCH_PARTS)])
+
+
+def _download_wheel(requirement: str, place: Path) -> Path:
+    """Download one wheel. A configuration of pip may cap the newest release, so the second try does without."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", requirement]
+    said = ""
+    for environment in (dict[str, str](), {"PIP_CONFIG_FILE": os.devnull}):
+        done = subprocess.run(
+            [*command, "--dest", str(place)],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        wheels = sorted(place.glob("*.whl"))
+        if done.returncode == 0 and wheels:
+            return wheels[0]
+        said += done.stderr
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+    raise RuntimeError(f"pip can't download {requirement}:\n{said}")
+
+
+RESOURCES: Final[Mapping[str, Callable[[Path], None]]] = MappingProxyType(
+    {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS}
+)
+"""The name of each resource, and what fills its folder."""
+
+
+# -------------------------------------------------------------------------------------- command
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fetch what is missing; exit code 0, or 1 if something can't be fetched."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fetch", description="Fetch what the tests need.")
+    parser.add_argument("names", nargs="*", choices=[[], *RESOURCES], metavar="NAME", help="resources; default: all")
+    parser.add_argument("--list", action="store_true", help="name all resources, and say which are there")
+    options = parser.parse_args(arguments)
+    if options.list:
+        for name in RESOURCES:
+            print(f"{name}: {'there' if (cache_folder() / name).is_dir() else 'missing'}")
+        return 0
+    failed = False
+    for name in options.names or RESOURCES:
+        try:
+            if fetch(name):
+                print(f"fetched {cache_folder() / name}")
+        except RuntimeError as problem:
+            failed = True
+            print(f"{name}: {problem}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
