@@ -7,14 +7,7 @@ from expecttest import assert_expected_inline
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import Definitions, load_definitions
 from opgen.model import DispatchKey
-
-TAGS = Source(
-    "tags.yaml",
-    "".join(
-        f"- tag: {tag}\n  desc: x\n"
-        for tag in ("core", "nondeterministic_seeded", "view_copy", "inplace_view", "pointwise")
-    ),
-)
+from tests.unit.tiny_programs import TAGS
 
 
 def load(text: str) -> Definitions:

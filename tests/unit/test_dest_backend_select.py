@@ -4,14 +4,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.backend_select import emit_backend_select, needs_backend_select
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import program_of, text_of
+
+TEMPLATES = {
+    "RegisterBackendSelect.cpp": (
+        "$ops_headers\n\n$backend_select_method_definitions\n\nTORCH_LIBRARY_IMPL(aten, BackendSelect, m) {\n"
+        "  ${backend_select_function_registrations};\n}\n"
+    )
+}
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 FACTORIES = f"""
@@ -25,16 +30,6 @@ FACTORIES = f"""
   dispatch:
     CPU: blank_too
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    text = (
-        "$ops_headers\n\n$backend_select_method_definitions\n\nTORCH_LIBRARY_IMPL(aten, BackendSelect, m) {\n"
-        "  ${backend_select_function_registrations};\n}\n"
-    )
-    (tmp_path / "RegisterBackendSelect.cpp").write_text(text)
-    return TemplateSet(tmp_path)
 
 
 def test_the_key_comes_from_options_and_tensors(templates: TemplateSet) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.core import emit_core_headers, emit_core_sources
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import options_of, program_of
+
+TEMPLATES = {
+    "ATenOpList.cpp": "  ${aten_ops}\n",
+    "aten_interned_strings.h": "#define A(_) \\\n$aten_symbols\n#define B(_) \\\n$attr_symbols\n",
+    "enum_tag.h": "enum class Tag {\n  ${enum_of_valid_tags}\n};\n",
+}
 
 OPERATORS = """
 - func: add.Tensor(Tensor self, Tensor other) -> Tensor
@@ -17,16 +20,6 @@ OPERATORS = """
 - func: __and__.Scalar(Tensor self, Scalar other) -> Tensor
 - func: mine::probe(bool deep) -> bool
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    (tmp_path / "ATenOpList.cpp").write_text("  ${aten_ops}\n")
-    (tmp_path / "aten_interned_strings.h").write_text(
-        "#define A(_) \\\n$aten_symbols\n#define B(_) \\\n$attr_symbols\n"
-    )
-    (tmp_path / "enum_tag.h").write_text("enum class Tag {\n  ${enum_of_valid_tags}\n};\n")
-    return TemplateSet(tmp_path)
 
 
 def test_operators(templates: TemplateSet) -> None:

@@ -3,10 +3,8 @@
 # ruff: noqa: E501 (generated C++ is as wide as it is)
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.functionalization import emit_functionalization
@@ -18,13 +16,13 @@ from opgen.frontend.native_functions import load_program
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+from tests.unit.tiny_programs import TAGS
 
-TAGS = """
-- tag: inplace_view
-  desc: changes the view that self is
-- tag: view_copy
-  desc: copies what a view would show
-"""
+TEMPLATES = {
+    "RegisterFunctionalization.cpp": "$ops_headers\n$func_definitions\n$func_registrations\n",
+    "FunctionalInverses.h": "$view_inverse_declarations\n",
+}
+
 
 ADD_ONE = """
 - func: add_one_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -63,8 +61,7 @@ HALVES = """
 def load(definitions: str, selected: tuple[str, ...] | None = None) -> Program:
     """The program that has only these operators."""
     log = Diagnostics()
-    functions, tags = Source("ops.yaml", definitions), Source("tags.yaml", TAGS)
-    program = load_program(functions, tags, log, selected_names=selected)
+    program = load_program(Source("ops.yaml", definitions), TAGS, log, selected_names=selected)
     assert program is not None, [d.message for d in log.found]
     return program
 
@@ -83,18 +80,6 @@ def mutation(program: Program, function: NativeFunction | None) -> str:
     """The kernel of one form of the program's first group."""
     assert function is not None
     return render_mutation(program, function, group_of(program).functional)
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    """Templates that hold nothing but what emitters fill in."""
-    texts: Mapping[str, str] = {
-        "RegisterFunctionalization.cpp": "$ops_headers\n$func_definitions\n$func_registrations\n",
-        "FunctionalInverses.h": "$view_inverse_declarations\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    return TemplateSet(tmp_path)
 
 
 def test_an_inplace_form_replaces_the_value_of_self() -> None:

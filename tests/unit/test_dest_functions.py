@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.functions import emit_function_headers, emit_function_sources
@@ -15,6 +12,15 @@ from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from tests.unit.tiny_programs import options_of, program_of
+
+TEMPLATES = {
+    "Functions.h": "$Functions_includes\n$Functions_declarations\n",
+    "Functions.cpp": "// the same for all\n",
+    "Function.h": "$static_dispatch_ops_headers\n$operator_includes\n$function_definitions\n",
+    "RedispatchFunctions.h": "$function_redispatch_definitions\n",
+    "TensorBody.h": "$tensor_method_declarations\n$tensor_method_definitions\n",
+    "TensorMethods.cpp": "// the same for all\n",
+}
 
 RAMP = """
 - func: ramp(SymInt n=3, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -32,17 +38,6 @@ METHODS = """
   variants: method
   manual_cpp_binding: True
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    (tmp_path / "Functions.h").write_text("$Functions_includes\n$Functions_declarations\n")
-    (tmp_path / "Functions.cpp").write_text("// the same for all\n")
-    (tmp_path / "Function.h").write_text("$static_dispatch_ops_headers\n$operator_includes\n$function_definitions\n")
-    (tmp_path / "RedispatchFunctions.h").write_text("$function_redispatch_definitions\n")
-    (tmp_path / "TensorBody.h").write_text("$tensor_method_declarations\n$tensor_method_definitions\n")
-    (tmp_path / "TensorMethods.cpp").write_text("// the same for all\n")
-    return TemplateSet(tmp_path)
 
 
 def headers(program: Program, templates: TemplateSet, **flags: object) -> dict[str, str]:

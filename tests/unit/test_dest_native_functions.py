@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.meta_functions import emit_meta_headers
@@ -14,6 +11,13 @@ from opgen.dest.native_functions import emit_native_headers
 from opgen.dest.table import Emit
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import options_of, program_of
+
+TEMPLATES = {
+    "NativeFunctions.h": "$NativeFunctions_includes\n$NativeFunctions_declarations\n",
+    "NativeFunction.h": "$extra_includes\n$native_function_declarations\n",
+    "NativeMetaFunctions.h": "$NativeMetaFunctions_includes\n$NativeMetaFunctions_declarations\n",
+    "NativeMetaFunction.h": "$meta_function_declarations\n",
+}
 
 POOL = """
 - func: pool(Tensor self, int[2] size, bool full=False) -> Tensor
@@ -39,17 +43,6 @@ STEPS = """
   dispatch:
     CPU: step_symint
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    (tmp_path / "NativeFunctions.h").write_text("$NativeFunctions_includes\n$NativeFunctions_declarations\n")
-    (tmp_path / "NativeFunction.h").write_text("$extra_includes\n$native_function_declarations\n")
-    (tmp_path / "NativeMetaFunctions.h").write_text(
-        "$NativeMetaFunctions_includes\n$NativeMetaFunctions_declarations\n"
-    )
-    (tmp_path / "NativeMetaFunction.h").write_text("$meta_function_declarations\n")
-    return TemplateSet(tmp_path)
 
 
 def headers(emit: Emit, definitions: str, templates: TemplateSet, **flags: object) -> dict[str, str]:

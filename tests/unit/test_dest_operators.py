@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.operators import emit_operator_headers, emit_operator_sources
@@ -14,6 +11,13 @@ from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from tests.unit.tiny_programs import options_of, program_of
+
+TEMPLATES = {
+    "Operators.h": "$Operators_includes\n$Operators_declarations\n",
+    "MethodOperators.h": "$MethodOperators_includes\n$MethodOperators_declarations\n",
+    "Operator.h": "$declarations\n",
+    "Operators.cpp": "$operator_headers\n$static_dispatch_extra_headers\n$definitions\n",
+}
 
 TRIPLE = """
 - func: triple(Tensor self, SymInt n=3) -> Tensor
@@ -32,15 +36,6 @@ BACKENDS = """
 - func: sized(int n) -> Tensor
   dispatch: {CPU: sized, CUDA: sized}
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    (tmp_path / "Operators.h").write_text("$Operators_includes\n$Operators_declarations\n")
-    (tmp_path / "MethodOperators.h").write_text("$MethodOperators_includes\n$MethodOperators_declarations\n")
-    (tmp_path / "Operator.h").write_text("$declarations\n")
-    (tmp_path / "Operators.cpp").write_text("$operator_headers\n$static_dispatch_extra_headers\n$definitions\n")
-    return TemplateSet(tmp_path)
 
 
 def headers(program: Program, templates: TemplateSet, *, per_operator_headers: bool) -> dict[str, str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.annotated_fn_args import render_arguments
@@ -15,6 +14,11 @@ from opgen.frontend.python_functions import derive_python
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
 from tests.unit.tiny_programs import program_of
+
+TEMPLATES = {
+    "python_return_types.cpp": "$py_return_types\n${py_return_types_registrations}\n",
+    "python_return_types.h": "$py_return_types_declarations\n",
+}
 
 
 def _python(definitions: str) -> PythonProgram:
@@ -194,19 +198,6 @@ static PyObject * THPVariable__foreach_halve_(PyObject* self_, PyObject* args, P
 }
 """,
     )
-
-
-@pytest.fixture
-def templates(tmp_path_factory: pytest.TempPathFactory) -> TemplateSet:
-    """Templates that have nothing but what is asked for."""
-    folder = tmp_path_factory.mktemp("templates")
-    texts = {
-        "python_return_types.cpp": "$py_return_types\n${py_return_types_registrations}\n",
-        "python_return_types.h": "$py_return_types_declarations\n",
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    return TemplateSet(folder)
 
 
 def test_named_tuples(templates: TemplateSet) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.register_schema import emit_register_schema
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import program_of, text_of
+
+TEMPLATES = {
+    "RegisterSchema.cpp": ("TORCH_LIBRARY(aten, m) {\n  ${aten_schema_registrations};\n}\n${schema_registrations}\n")
+}
 
 DEFINITIONS = """
 - func: scale(Tensor self, str how="as \\\\ is") -> Tensor
@@ -23,13 +24,6 @@ DEFINITIONS = """
   tags: core
 - func: quantized::mul(Tensor self, Tensor other) -> Tensor
 """
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> TemplateSet:
-    text = "TORCH_LIBRARY(aten, m) {\n  ${aten_schema_registrations};\n}\n${schema_registrations}\n"
-    (tmp_path / "RegisterSchema.cpp").write_text(text)
-    return TemplateSet(tmp_path)
 
 
 def test_equal_tags_are_declared_once_a_library(templates: TemplateSet) -> None:

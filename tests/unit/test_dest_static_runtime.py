@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from opgen.dest.static_runtime import emit_static_runtime
 from opgen.dest.static_runtime_tests import emit_static_runtime_tests
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import program_of
 
-
-@pytest.fixture(scope="module")
-def templates(repository: Path) -> TemplateSet:
-    """opgen's own."""
-    return TemplateSet(repository / "templates" / "static_runtime")
+TEMPLATES = "static_runtime"
 
 
 def _code(definitions: str, templates: TemplateSet) -> str:

@@ -22,14 +22,10 @@ from opgen.output.template import TemplateSet
 from tests.unit.tiny_derivatives import autograd_of
 from tests.unit.tiny_programs import options_of, program_of
 
+TEMPLATES = "ATen"
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENT = REPOSITORY / "docs" / "differences.md"
-
-
-@pytest.fixture(scope="module")
-def templates() -> TemplateSet:
-    """opgen's own."""
-    return TemplateSet(REPOSITORY / "templates" / "ATen")
 
 
 def _rows() -> Iterator[tuple[str, str]]:

@@ -12,10 +12,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import group_forms, group_functions, group_views
 from opgen.frontend.native_functions import load_definitions
-
-TAGS = Source(
-    "tags.yaml", "- tag: inplace_view\n  desc: changes its self\n- tag: view_copy\n  desc: copies what a view shows\n"
-)
+from tests.unit.tiny_programs import TAGS
 
 
 def report(where: Source | Path, tags: Source | Path = TAGS) -> str:

@@ -9,8 +9,7 @@ import pytest
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_definitions, load_program
 from opgen.frontend.rules import ENTRY_RULES
-
-TAGS = Source("tags.yaml", "- tag: core\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n")
+from tests.unit.tiny_programs import TAGS
 
 GROUP = """\
 - func: a(Tensor self) -> Tensor

@@ -11,24 +11,28 @@ from opgen.frontend.native_functions import load_program
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
 
-TAGS = """
-- tag: core
-  desc: one of the operators that others are made of
-- tag: pointwise
-  desc: computes each element by itself
-- tag: inplace_view
-  desc: changes the view that self is
-- tag: inplace
-  desc: writes to self
-- tag: out
-  desc: writes to its out arguments
-"""
+TAGS = Source(
+    "tags.yaml",
+    "".join(
+        f"- tag: {tag}\n  desc: x\n"
+        for tag in (
+            "core",
+            "inplace",
+            "inplace_view",
+            "nondeterministic_seeded",
+            "out",
+            "pointwise",
+            "view_copy",
+        )
+    ),
+)
+"""The tags of tiny programs."""
 
 
 def program_of(definitions: str, selected: Sequence[str] | None = None) -> Program:
     """The program that has only these operators."""
     log = Diagnostics()
-    program = load_program(Source("ops.yaml", definitions), Source("tags.yaml", TAGS), log, selected_names=selected)
+    program = load_program(Source("ops.yaml", definitions), TAGS, log, selected_names=selected)
     assert program is not None, log.render()
     return program
 

@@ -1,0 +1,24 @@
+"""What the unit tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from opgen.output.template import TemplateSet
+
+
+@pytest.fixture
+def templates(request: pytest.FixtureRequest, tmp_path: Path, repository: Path) -> TemplateSet:
+    """The templates that the test's module asks for with `TEMPLATES`.
+
+    `TEMPLATES` is a folder of `templates/`, or the texts of templates small enough to read, by file name.
+    """
+    wanted: str | Mapping[str, str] = request.module.TEMPLATES
+    if isinstance(wanted, str):
+        return TemplateSet(repository / "templates" / wanted)
+    for name, text in wanted.items():
+        (tmp_path / name).write_text(text)
+    return TemplateSet(tmp_path)
