@@ -32,7 +32,7 @@ from opgen.api.types import (
     scalar_t,
 )
 from opgen.model import Argument, Type
-from tests.unit.test_api_oracle import with_policy
+from tests.conformance.test_api import with_policy
 
 WRAPPERS: dict[str, type[Any]] = {
     "ArrayRefCType": ArrayRefCType,

@@ -4,7 +4,7 @@ torch writes some of its stubs by hand: a few overloads of factories and methods
 function of which the two say something different, the ways in which they do are listed, and nothing else may differ;
 where torch's stub is wrong, there is a call that shows it.
 
-    python -m pytest tests/unit/test_stubs.py -s     shows the figures
+    python -m pytest tests/conformance/test_stubs.py -s     shows the figures
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from opgen.api.python_stubs import stub_function, stub_function_vararg
 from opgen.diagnostics import Diagnostics
 from opgen.gen_pyi import generate
 from opgen.gen_python import load_python
-from tests.unit.stub_comparison import REASONS, WRONG, compare, read_definitions
+from tests.conformance.stub_comparison import REASONS, WRONG, compare, read_definitions
 from tests.unit.tiny_programs import program_of
 
 FILES: Final = (
