@@ -10,16 +10,16 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from opgen.command_line import UPDATE_SHIM_FLAG, Request, read_request
-from opgen.dest.table import SHIM_HEADERS, SHIM_SOURCES, emitters_for
+from opgen.dest.table import SHIM_HEADERS, emitters_for
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_definitions, load_program
@@ -28,31 +28,17 @@ from opgen.output.build_files import render_depfile, render_install_list
 from opgen.output.console import Progress, format_report
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
 from opgen.output.files import OutputFile
-from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.pinned import check_pinned
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target
-from opgen.parts import Parts
+from opgen.output.writer import PlacedFile, Target
 from opgen.program.program import Options, Program
-from opgen.recall import (
-    WORTH_KEEPING,
-    LostPartsError,
-    folder_of,
-    keeps_parts,
-    memory_of,
-    put_memory,
-    put_parts,
-    recall,
-    remove_unused,
-    take_parts,
-)
 from opgen.run.definitions_kind import makes_extension
 from opgen.run.finish import finish
 from opgen.run.inputs import Inputs, find_inputs
 from opgen.run.internal_error import EXIT_CODE, render_internal_error
 from opgen.run.parallel import available_jobs
-from opgen.run.record import RunRecord, record_of
+from opgen.run.record import record_of
 from opgen.run.shares import Piece, Share, files_read, put_all
 
 __all__ = ["ParsedYaml", "generate", "load", "main", "parse_native_yaml", "roots_of"]
@@ -61,8 +47,6 @@ INTERRUPTED: Final = 130
 """What a run ends with that was interrupted from the keyboard."""
 WORTH_FORKING: Final = 300
 """Operators from which on it pays to use several processes."""
-_SHIMS: Final = (SHIM_HEADERS, SHIM_SOURCES)
-"""What an edit never changes, or else all is made anew."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -105,28 +89,15 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
     inputs = find_inputs(source, log, from_torch=request.from_torch)
     if inputs is None:
         return None
-    if keeps_parts(request) and (request.options.install_dir / MANIFEST).exists():
-        with suppress(LostPartsError):
-            report = _run_after_edit(arguments, request, inputs)
-            if report is not None:
-                return report
-    return _run_whole(arguments, request, inputs, log)
-
-
-def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: Diagnostics) -> WriteReport | None:
-    """Generates everything."""
     record = record_of(arguments, request)
     program = load(inputs, request, log)
     if program is None:
         return None
-    if keeps_parts(request) and len(program.functions) >= WORTH_KEEPING:
-        program = replace(program, parts=Parts(keeps=True))
     templates = TemplateSet(inputs.templates)
     with Target(roots_of(request.options), dry_run=request.options.dry_run) as target, ExitStack() as crews:
         record.load(request.options.install_dir)
         target.known = record.known
-        folder = folder_of(record.now)
-        shares = _put_all(target, program, request, templates, partial(put_parts, target, program, folder), crews)
+        shares = _put_all(target, program, request, templates, crews)
         log.extend(problem for share in shares for problem in share.problems)
         if not log.has_errors:
             _check_shim_headers(program, request.options, templates, log)
@@ -134,44 +105,8 @@ def _run_whole(arguments: Sequence[str], request: Request, inputs: Inputs, log: 
             return None
         read = [*_files_read(inputs, request), *files_read(shares)]
         placed = [file for share in shares for file in share.placed]
-        kept = [file for share in shares for file in share.kept]
-        memory = memory_of(program, placed) if program.parts.keeps else None
-        kept = [] if memory is None else [*kept, put_memory(target, memory, folder)]
-        return _finish(target, placed, read, record, request, kept=kept, said=_remarks(request, log))
-
-
-def _run_after_edit(arguments: Sequence[str], request: Request, inputs: Inputs) -> WriteReport | None:
-    """Generates what an edit of the definitions changes; None if all must be generated."""
-    record = record_of(arguments, request)
-    with Target(roots_of(request.options)) as target, ExitStack() as crews:
-        record.load(request.options.install_dir)
-        former = record.former
-        recalled = None if former is None else recall(former, request, inputs, load)
-        if former is None or recalled is None:
-            return None
-        target.known = record.known
-        record.trust(
-            {path: state for path, state in former.inputs.items() if path != str(inputs.functions)}, former.kept
-        )
-        program, folder = recalled.program, folder_of(record.now)
-        keep = partial(put_parts, target, program, folder) if program.parts.keeps_all else lambda _: take_parts(program)
-        shares = _put_all(target, program, request, TemplateSet(inputs.templates), keep, crews)
-        if any(share.problems for share in shares):
-            return None
-        placed = [file for share in shares for file in share.placed]
-        standing = recalled.standing_paths
-        if not set(standing).isdisjoint(file.path for file in placed):
-            return None  # two files of one name, which is for a whole run to tell
-        is_whole = program.parts.keeps_all
-        kept = [file for share in shares for file in share.kept] if is_whole else []
-        made = {} if is_whole else {what: parts for share in shares for what, parts in share.kept.items()}
-        kept.append(put_memory(target, recalled.memory(placed, made), folder))
-        said = former.said
-        # The edit may need modules that the run before had no use for.
-        read = list(dict.fromkeys((*former.inputs, *files_read(shares))))
-        report = _finish(target, placed, read, record, request, kept=kept, standing=standing, said=said)
-    sys.stderr.write(said)
-    return report
+        others, said = _others(placed, read, request), _remarks(request, log)
+        return finish(target, record, placed, read, others=others, said=said, stamp=request.stamp)
 
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
@@ -213,18 +148,15 @@ def _put_all(
     program: Program,
     request: Request,
     templates: TemplateSet,
-    keep: Callable[[int], object],
     crews: ExitStack,
 ) -> list[Share]:
     """Makes the files of all emitters, in several processes, and puts them where they wait."""
-    is_edit = program.parts.edit is not None
     pieces = [
         Piece(emitter.name, emitter.cost, partial(emitter.emit, program, request.options, templates))
         for emitter in emitters_for(request.options)
-        if not (is_edit and emitter.emit in _SHIMS)
     ]
-    jobs = request.jobs or (available_jobs() if is_edit or len(program.functions) >= WORTH_FORKING else 1)
-    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, keep=keep, crews=crews)
+    jobs = request.jobs or (available_jobs() if len(program.functions) >= WORTH_FORKING else 1)
+    return put_all(target, pieces, templates, jobs=jobs, quiet=request.quiet, crews=crews)
 
 
 def _check_shim_headers(program: Program, options: Options, templates: TemplateSet, log: Diagnostics) -> None:
@@ -264,29 +196,7 @@ def roots_of(options: Options) -> Mapping[str, Path]:
     return roots
 
 
-def _finish(
-    target: Target,
-    placed: Sequence[Placed],
-    read: Sequence[str],
-    record: RunRecord,
-    request: Request,
-    *,
-    kept: Sequence[Placed],
-    standing: Collection[str] = (),
-    said: str = "",
-) -> WriteReport:
-    """Lets the files take their places, and writes what a build and the next run must know of it."""
-    others, stamp = _others(placed, standing, read, request), request.stamp
-    report = finish(target, record, placed, read, others=others, said=said, stamp=stamp, kept=kept, standing=standing)
-    if not target.is_dry_run:
-        in_use = [*(other for other in record.others if other.kept), *([record.now] if kept else [])]
-        remove_unused(request.options.install_dir, map(folder_of, in_use))
-    return report
-
-
-def _others(
-    placed: Sequence[Placed], standing: Iterable[str], read: Sequence[str], request: Request
-) -> list[tuple[Path, str]]:
+def _others(placed: Sequence[PlacedFile], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
     """The files that tell a build of the run."""
     options = request.options
     wanted: list[tuple[Path, str]] = []
@@ -299,9 +209,7 @@ def _others(
         rule = render_depfile(os.fspath(request.stamp), filter(os.path.isfile, read))
         wanted.append((request.depfile, rule))
     if request.install_list is not None:
-        below = os.path.join(options.install_dir, "")
         headers = [file.name for file in placed if file.root == "install"]
-        headers += [path.removeprefix(below) for path in standing if path.startswith(below)]
         wanted.append((request.install_list, render_install_list(headers)))
     return wanted
 

@@ -28,7 +28,7 @@ from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target
+from opgen.output.writer import PlacedFile, Target
 from opgen.program.autograd import AutogradProgram
 from opgen.run.finish import finish
 from opgen.run.inputs import packaged_folder, packaged_templates
@@ -57,7 +57,7 @@ def run_extension(arguments: Sequence[str], request: Request, source: Path, log:
         return finish(target, record, placed, read, others=others, said=said, stamp=request.stamp)
 
 
-def _others(placed: Sequence[Placed], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
+def _others(placed: Sequence[PlacedFile], read: Sequence[str], request: Request) -> list[tuple[Path, str]]:
     """The files that tell a build of the run."""
     wanted: list[tuple[Path, str]] = []
     lists = request.options.output_dependencies

@@ -38,7 +38,7 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
         kernel = render_kernel(program, function, options)
         return function.namespace, ops_include(function.root_name, "_ops"), kernel, _registration(function)
 
-    found = list(filter(None, program.of_functions("backend selection", render)))
+    found = list(filter(None, map(render, program.functions)))
     libraries: dict[str, list[str]] = {_TORCH_NAMESPACE: []}
     for namespace, _, _, registration in found:
         libraries.setdefault(namespace, []).append(registration)

@@ -34,8 +34,7 @@ def emit_core_headers(program: Program, options: Options, templates: TemplateSet
 def emit_core_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/ATenOpList.cpp`."""
     del options
-    operators = program.of_functions("listed operators", _listed)
-    text = templates.render("ATenOpList.cpp", {"aten_ops": list(operators)})
+    text = templates.render("ATenOpList.cpp", {"aten_ops": list(map(_listed, program.functions))})
     yield OutputFile("core/ATenOpList.cpp", text, group="core_")
 
 
@@ -46,20 +45,14 @@ def _listed(function: NativeFunction) -> str:
 
 def _render_symbols(program: Program, templates: TemplateSet) -> str:
     """The header with a symbol for each operator's name, with and without the mark of its form."""
-    named = program.of_functions("symbols", _names)
-    operators = {name for names, _ in named for name in names}
-    arguments = {name for _, names in named for name in names}
+    names = [function.func.name.name for function in program.functions]
+    operators = {spelling for name in names for spelling in (str(name), name.base)}
+    arguments = {argument.name for function in program.functions for argument in function.func.arguments.flat_all}
     env = {
         "aten_symbols": _symbol_lines("aten", operators - _OPERATOR_WORDS),
         "attr_symbols": _symbol_lines("attr", arguments),
     }
     return templates.render("aten_interned_strings.h", env)
-
-
-def _names(function: NativeFunction) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The operator's name with and without the mark of its form, and those of its arguments."""
-    name = function.func.name.name
-    return (str(name), name.base), tuple([argument.name for argument in function.func.arguments.flat_all])
 
 
 def _symbol_lines(namespace: str, names: Collection[str]) -> str:

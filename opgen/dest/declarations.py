@@ -50,11 +50,8 @@ _BOOL: Final = BaseType(BaseTy.bool)
 def emit_registration_declarations(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegistrationDeclarations.h`."""
     composite = _operators_with_only_a_composite_kernel(program)
-    lines = program.of_functions(
-        "registration declarations",
-        lambda f: render_registration(program.signatures(f), f.func.name not in composite),
-    )
-    yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": list(lines)}))
+    lines = [render_registration(program.signatures(f), f.func.name not in composite) for f in program.functions]
+    yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": lines}))
 
 
 def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[OperatorName]:
@@ -79,7 +76,7 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Declarations.yaml`."""
     rows = ArgumentRows()
-    found = program.of_functions("declarations", lambda f: render_declaration(program.signatures(f), rows))
+    found = [render_declaration(program.signatures(f), rows) for f in program.functions]
     yield OutputFile(_DECLARATIONS, "".join(found) or "[]\n")
 
 

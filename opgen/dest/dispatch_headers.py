@@ -35,8 +35,7 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
         operators: dict[str, list[str]] = {}
         for name, declarations in groups:
             operators.setdefault(name, []).extend(declarations)
-        names = set(kernels.of_served("declared for", key, lambda served: served.first.root_name))
-        includes = [f"#include <ATen/{ops_header(name, key)}>" for name in sorted(names)]
+        includes = [f"#include <ATen/{ops_header(name, key)}>" for name in sorted(operators)]
         yield _inline_header(key, includes, [], options, templates)
         for name, declarations in operators.items():
             yield _operator_header(key, name, declarations, templates)

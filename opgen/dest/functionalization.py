@@ -12,7 +12,6 @@ does not take them for operators that functionalization forgot.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -32,7 +31,6 @@ from opgen.model import (
 )
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.parts import PartList
 from opgen.program.program import Options, Program
 
 Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
@@ -52,34 +50,26 @@ _REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.sou
 def emit_functionalization(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterFunctionalization_0.cpp` … `_3.cpp`, and the file with everything."""
     del options
-    parts = _parts(program)
     yield from emit_sharded(
         templates,
         _TEMPLATE,
         {},
-        filter(None, chain(*parts)),
+        _parts(program),
         key=lambda part: part[0],
         item_env=lambda part: dict(zip(_LISTS, part[1:], strict=True)),
         shards=_SHARDS,
         sharded_keys=_LISTS,
-        is_same=all(part.is_same for part in parts),
     )
 
 
-def _parts(program: Program) -> tuple[PartList[_Part], PartList[_Part], PartList[_Part | None]]:
-    """Groups, then views, then the functions that are in neither."""
+def _parts(program: Program) -> Iterator[_Part]:
+    """Render the groups, then the views, then the functions that are in neither."""
     groups, view_groups = program.groups, program.view_groups
     grouped = {function for group in groups for function in group.functions()}
     grouped.update(function for group in view_groups for function in group.functions())
-
-    def render_alone(function: NativeFunction) -> _Part | None:
-        return None if function in grouped else _render_item(program, function)
-
-    return (
-        program.of_groups("groups without writes", partial(_render_item, program)),
-        program.of_views("views without writes", partial(_render_item, program)),
-        program.of_functions("others without writes", render_alone),
-    )
+    others = (function for function in program.functions if function not in grouped)
+    items: Iterable[Item] = chain[Item](groups, view_groups, others)
+    return (_render_item(program, item) for item in items)
 
 
 def _render_item(program: Program, item: Item) -> _Part:

@@ -54,10 +54,8 @@ def emit_function_headers(program: Program, options: Options, templates: Templat
         yield from _emit_per_operator(program, options, templates, operators)
     else:
         yield _render_functions(program, templates, ["#include <ATen/Operators.h>"], _definitions(operators))
-    redispatching = program.of_functions(
-        "functions that redispatch", lambda function: tuple(_redispatch_definitions(by_name[id(function)]))
-    )
-    env = {"function_redispatch_definitions": [text for texts in redispatching for text in texts]}
+    redispatching = [text for function in program.functions for text in _redispatch_definitions(by_name[id(function)])]
+    env = {"function_redispatch_definitions": redispatching}
     yield OutputFile("RedispatchFunctions.h", templates.render("RedispatchFunctions.h", env))
 
 
@@ -93,7 +91,7 @@ def _emit_per_operator(
             "function_definitions": _definitions(declared),
         }
         yield OutputFile(f"ops/{root_name}.h", templates.render("Function.h", env), group="ops_", operator=root_name)
-    names = set(program.of_functions("root names of headers", lambda function: function.root_name))
+    names = {function.root_name for function in program.functions}
     yield _render_functions(program, templates, [ops_include(name) for name in sorted(names)], [])
 
 

@@ -32,7 +32,7 @@ def emit_meta_headers(program: Program, options: Options, templates: TemplateSet
     if options.per_operator_headers:
         yield from _emit_per_operator(program, templates)
         # All operators, whether they have such a header or not, as torch's build has always been given.
-        root_names = set(program.of_grouped("root names of meta functions", lambda group: group.root_name))
+        root_names = {group.root_name for group in program.grouped}
         includes = [ops_include(root_name, "_meta") for root_name in sorted(root_names)]
     else:
         declarations = [render_meta_class(program, group) for group in program.structured_groups]

@@ -41,7 +41,7 @@ def emit_native_headers(program: Program, options: Options, templates: TemplateS
     if options.per_operator_headers:
         for root_name, groups in by_root_name(program.grouped).items():
             yield _emit_operator(program, kernels, templates, root_name, groups)
-        root_names = set(program.of_grouped("root names of kernels", lambda group: group.root_name))
+        root_names = {group.root_name for group in program.grouped}
         includes = [ops_include(root_name, "_native") for root_name in sorted(root_names)]
         declarations: list[str] = []
     else:

@@ -52,7 +52,7 @@ def emit_operator_sources(program: Program, options: Options, templates: Templat
         templates,
         "Operators.cpp",
         {"static_dispatch_extra_headers": static_includes(backends)},
-        program.of_functions("definitions of operators", render),
+        map(render, program.functions),
         key=lambda part: part[0],
         item_env=lambda part: {"operator_headers": [ops_include(part[0])], "definitions": [part[1]]},
         shards=_SHARDS,
@@ -67,15 +67,11 @@ def _emit_per_operator(program: Program, options: Options, templates: TemplateSe
         env = {"declarations": list(_declarations(program, functions, options))}
         text = templates.render("Operator.h", env)
         yield OutputFile(f"ops/{root_name}_ops.h", text, group="ops_", operator=root_name)
-    names = set(program.of_functions("root names", lambda function: function.root_name))
-    methods = program.of_functions("root names of methods", _root_name_of_method)
+    names = {function.root_name for function in program.functions}
+    methods = {function.root_name for function in program.functions if Variant.method in function.variants}
     # In the order of the lines: `add_ops` comes before `add_relu_ops` in one, after it in the other.
-    yield _render_list(templates, "MethodOperators", sorted({ops_include(name, "_ops") for name in methods}), ())
+    yield _render_list(templates, "MethodOperators", sorted(ops_include(name, "_ops") for name in methods), ())
     yield _render_list(templates, "Operators", [ops_include(name, "_ops") for name in sorted(names)], ())
-
-
-def _root_name_of_method(function: NativeFunction) -> str:
-    return function.root_name if Variant.method in function.variants else ""
 
 
 def _render_list(templates: TemplateSet, name: str, includes: Iterable[str], declarations: Iterable[str]) -> OutputFile:

@@ -29,11 +29,8 @@ class Presence(Mapping[str, bool]):
     @staticmethod
     def among(program: Program, variant: Variant) -> Presence:
         """The presence of the operators of a program that have the variant."""
-
-        def name(function: NativeFunction) -> str:
-            return function.func.name.unambiguous_name() if variant in function.variants else ""
-
-        return Presence(frozenset(program.of_functions(f"present as a {variant.name}", name)))
+        functions = (function for function in program.functions if variant in function.variants)
+        return Presence(frozenset(function.func.name.unambiguous_name() for function in functions))
 
     def __getitem__(self, name: str) -> bool:
         return name in self.names

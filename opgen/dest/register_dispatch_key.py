@@ -28,7 +28,6 @@ from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
-from opgen.parts import PartList
 from opgen.program.program import Options, Program
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
@@ -46,17 +45,17 @@ def emit_register_dispatch_key(program: Program, options: Options, templates: Te
         return served.first.root_name, served.has_kernel, text
 
     for key in options.dispatch_keys:
-        yield from _emit_key(key, kernels.of_served("registrations", key, render), options, templates)
+        yield from _emit_key(key, list(map(render, kernels.served_by(key))), options, templates)
 
 
 def _emit_key(
-    key: DispatchKey, parts: PartList[tuple[str, bool, str]], options: Options, templates: TemplateSet
+    key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options, templates: TemplateSet
 ) -> Iterator[OutputFile]:
     """Yields the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,
-        {} if parts.is_same else _file_env(key, parts, options),
+        _file_env(key, parts, options),
         parts,
         key=lambda part: part[0],
         item_env=lambda part: {"dispatch_definitions": [part[2]]},
@@ -64,7 +63,6 @@ def _emit_key(
         sharded_keys={"dispatch_definitions"},
         path=f"Register{key}.cpp",
         group=dependency_group(key, options),
-        is_same=parts.is_same,
     )
 
 

@@ -36,7 +36,7 @@ def emit_register_schema(program: Program, options: Options, templates: Template
         return function.namespace, schema, tuple(sorted(function.tags))
 
     libraries: dict[str, list[_Definition]] = {_TORCH_NAMESPACE: []}
-    definitions = () if options.skip_dispatcher_op_registration else program.of_functions("schemas", definition)
+    definitions = () if options.skip_dispatcher_op_registration else map(definition, program.functions)
     for namespace, schema, tags in definitions:
         selected = libraries.setdefault(namespace, [])
         if schema:

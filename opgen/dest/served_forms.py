@@ -12,7 +12,7 @@ C++ functions or includes their headers asks here, so that the three agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -27,7 +27,6 @@ from opgen.model import (
     SchemaKind,
     gets_generated_out_inplace_wrapper,
 )
-from opgen.parts import PartList, V
 from opgen.program.program import Program
 
 
@@ -76,23 +75,13 @@ class KernelMap:
                 self._places.setdefault(form.func.name, []).append(place)
 
     def served_by(self, key: DispatchKey) -> Iterator[Served]:
-        """What `key` has for the groups that it has anything for, in the program's order."""
-        return (served for _, served in self._served_by(key))
-
-    def of_served(self, what: str, key: DispatchKey, make: Callable[[Served], V]) -> PartList[V]:
-        """What `make` gives for each group that `key` has anything for, in order; what is empty is left out."""
-        found, names, parts = list(self._served_by(key)), self._program.grouped_places, self._program.parts
-        places = () if parts.are_plain else [names[place] for place, _ in found]
-        return parts.each(f"{what} {key}", places, [served for _, served in found], make)
-
-    def _served_by(self, key: DispatchKey) -> Iterator[tuple[int, Served]]:
-        """The same as `served_by`, each with the place of its group."""
+        """The groups that have kernels under `key`, in the program's order."""
         index, groups = index_for(self._program, key), self._program.grouped
         for place in range(len(groups)) if key in _MADE_KEYS else self._named_in(index):
             item = groups[place]
             forms = tuple(served_forms(item, index))
             if forms:
-                yield place, Served(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
+                yield Served(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
 
     def _named_in(self, index: BackendIndex) -> list[int]:
         """Where the groups are that a kernel in `index` is for."""

@@ -23,17 +23,10 @@ from opgen.program.program import Options, Program
 
 def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `core/TensorBody.h`."""
-
-    def render(function: NativeFunction) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        if Variant.method not in function.variants:
-            return None
-        declarations = tuple(_method_declarations(program, function))
-        return declarations, tuple(_method_definitions(program, function, options))
-
-    methods = program.of_functions("methods", render)
+    methods = [function for function in program.functions if Variant.method in function.variants]
     env = {
-        "tensor_method_declarations": [text for found in methods if found for text in found[0]],
-        "tensor_method_definitions": [text for found in methods if found for text in found[1]],
+        "tensor_method_declarations": [text for f in methods for text in _method_declarations(program, f)],
+        "tensor_method_definitions": [text for f in methods for text in _method_definitions(program, f, options)],
         "has_method": Presence.among(program, Variant.method),
     }
     yield OutputFile("core/TensorBody.h", templates.render("TensorBody.h", env), group="core_")

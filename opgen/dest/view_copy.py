@@ -11,7 +11,6 @@ form that it was derived from writes to; an out form copies the results of the f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Final, TypeAlias
 
 from opgen.api.functionalization import is_multi_output
@@ -40,8 +39,8 @@ _Texts: TypeAlias = tuple[str, ...]
 def emit_view_copy_kernels(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `CompositeViewCopyKernels.cpp`."""
     del options
-    copies = program.of_views("copies of views", partial(_view_part, program))
-    others = program.of_groups("derived forms", partial(_group_part, program))
+    copies = [_view_part(program, group) for group in program.view_groups]
+    others = [_group_part(program, group) for group in program.groups]
     headers = [header for found, *_ in (*copies, *others) for header in found]
     env = {
         "ops_headers": headers,

@@ -40,7 +40,7 @@ def emit_view_meta_classes(program: Program, options: Options, templates: Templa
             return headers, (), ()
         return headers, tuple(render_declarations(program, group)), tuple(render_implementations(program, group))
 
-    parts = program.of_views("classes of views", render)
+    parts = [render(group) for group in program.view_groups]
     declarations = [text for _, texts, _ in parts for text in texts]
     yield OutputFile(_HEADER, templates.render(_HEADER, {"view_meta_declarations": declarations}))
     headers = [header for found, _, _ in parts for header in found]
@@ -55,11 +55,9 @@ def emit_view_meta_classes(program: Program, options: Options, templates: Templa
 def emit_functional_inverses(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `FunctionalInverses.h`."""
     del options
-    declarations = program.of_views(
-        "inverses of views",
-        lambda group: "" if group.composite else f"{program.view_signatures(group).inverse.decl()};",
-    )
-    yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": list(declarations)}))
+    groups = (group for group in program.view_groups if not group.composite)
+    declarations = [f"{program.view_signatures(group).inverse.decl()};" for group in groups]
+    yield OutputFile(_INVERSES, templates.render(_INVERSES, {"view_inverse_declarations": declarations}))
 
 
 def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[ViewMeta]:

@@ -49,7 +49,7 @@ _RETURNING_NUMBERS: Final = frozenset(
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `VmapGeneratedPlumbing.h`."""
-    functions = filter(None, program.of_functions("plumbing", partial(render_plumbing, program)))
+    functions = filter(None, map(partial(render_plumbing, program), program.functions))
     yield OutputFile("VmapGeneratedPlumbing.h", "".join([_HEAD, *functions, _TAIL]))
 
 

@@ -10,7 +10,7 @@ reported: that two forms of the same kind share a signature is one of the `rules
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from opgen.model import (
     NativeFunction,
@@ -39,39 +39,23 @@ def add_forms(groups: defaultdict[Hashable, Forms], functions: Iterable[NativeFu
 
 
 def group_functions(forms: Iterable[Forms]) -> Iterator[NativeFunction | NativeFunctionsGroup]:
-    """Each set of forms as a group, or one by one where a functional or an out form lacks."""
+    """Yield the forms of each operator as a group, or one by one if the functional or out form is missing."""
     for kinds in forms:
-        yield from group_function(kinds)
-
-
-def group_function(forms: Forms) -> Collection[NativeFunction | NativeFunctionsGroup]:
-    """The forms of one operator as a group, or one by one where a functional or an out form lacks."""
-    group = NativeFunctionsGroup.from_dict(forms)
-    return forms.values() if group is None else (group,)
+        group = NativeFunctionsGroup.from_dict(kinds)
+        yield from kinds.values() if group is None else (group,)
 
 
 def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
-    """Views with their `_copy` and in-place forms, and all other functions as they are."""
-    for kinds in view_forms(functions):
-        yield from group_view(kinds)
-
-
-def view_forms(functions: Iterable[NativeFunction]) -> Iterable[ViewForms]:
-    """The functions that a view may be a group with, by kind; of two that share one, the first stays."""
-    found: defaultdict[Hashable, ViewForms] = defaultdict(dict)
+    """Yield each view with its `_copy` and in-place forms as a group, and all other functions as they are."""
+    views: defaultdict[Hashable, ViewForms] = defaultdict(dict)
     for function in functions:
         key = (function.namespace, function.func.view_signature_text())
         kind = function.view_schema_kind if function.is_view_op else function.func.kind()
-        found[key].setdefault(kind, function)
-    return found.values()
-
-
-def group_view(forms: ViewForms) -> Collection[NativeFunction | NativeFunctionsViewGroup]:
-    """A view's forms as one group, and what isn't among them as it is."""
-    if ViewSchemaKind.aliasing not in forms:
-        return forms.values()
-    kinds = dict(forms)
-    view = kinds.pop(ViewSchemaKind.aliasing)
-    inplace = kinds.pop(ViewSchemaKind.aliasing_inplace, None)
-    copy = kinds.pop(SchemaKind.functional, None)
-    return (NativeFunctionsViewGroup(view, copy, inplace), *kinds.values())
+        views[key].setdefault(kind, function)
+    for kinds in views.values():
+        view = kinds.pop(ViewSchemaKind.aliasing, None)
+        if view is not None:
+            inplace = kinds.pop(ViewSchemaKind.aliasing_inplace, None)
+            copy = kinds.pop(SchemaKind.functional, None)
+            yield NativeFunctionsViewGroup(view, copy, inplace)
+        yield from kinds.values()

@@ -9,7 +9,7 @@ them, and a program is only made if there are none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,7 @@ from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
 from opgen.frontend.entries import Entry, operator_of, read_entry
 from opgen.frontend.functionalization_rules import check_functionalization
-from opgen.frontend.groups import Forms, add_forms, group_forms, group_function, group_view, view_forms
+from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions, group_views
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
@@ -115,8 +115,8 @@ def load_program(
     selector = select(selected_names, selection_path, log, known)
     if definitions is None or selector is None or log.has_errors:
         return None
-    grouped, grouped_places = _placed(definitions.groups, group_function)
-    view_grouped, view_places = _placed(view_forms(definitions.functions), group_view)
+    grouped = tuple(group_functions(definitions.groups))
+    view_grouped = tuple(group_views(definitions.functions))
     breaches = list(check_functionalization(grouped, view_grouped))
     if breaches:
         log.extend(breaches)
@@ -128,23 +128,7 @@ def load_program(
         backend_indices=definitions.backend_indices,
         selector=selector,
         tags=FrozenMap((tag.name, tag.description) for tag in definitions.tags.values()),
-        grouped_places=grouped_places,
-        view_places=view_places,
     )
-
-
-def _placed(
-    forms: Iterable[dict[K, NativeFunction]], group: Callable[[dict[K, NativeFunction]], Collection[T]]
-) -> tuple[tuple[T, ...], tuple[str, ...]]:
-    """The groups, and for each the name of the first function that has its signature, which is its place."""
-    items: list[T] = []
-    places: list[str] = []
-    for kinds in forms:
-        found = group(kinds)
-        first, *_ = kinds.values()
-        items += found
-        places += [first.func.name.text for _ in found]
-    return tuple(items), tuple(places)
 
 
 def _read_entries(

@@ -33,8 +33,6 @@ class OutputFile:
     """The dependency list that names it, as the prefix of that list's name; None for no list."""
     operator: str = ""
     """The name that all operators share that the file is about; empty if it is about others too."""
-    is_same: bool = False
-    """Whether the text, which wasn't made then, is that which the last run wrote."""
 
 
 def shard(name: str, count: int) -> int:
@@ -56,23 +54,17 @@ def emit_sharded(
     path: str = "",
     root: str = "install",
     group: str | None = "",
-    is_same: bool = False,
 ) -> Iterator[OutputFile]:
     """Yields `X_0.cpp` … and `XEverything.cpp` for `path` (by default the template's name) `X.cpp`.
 
     Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
     asked once an item.  Items with the same `key` share a shard and keep their order.  The file
     with everything is for builds with a single source; no dependency list names it.  A template may
-    use `$shard_id`: `_0` … or `Everything`; and `$unique_x`, a list `x` without repetitions.  Nothing is looked
-    at if all files are known to be the same as in the last run.
+    use `$shard_id`: `_0` … or `Everything`; and `$unique_x`, a list `x` without repetitions.
     """
     name = PurePosixPath(path or template)
     shard_names = [str(name.with_name(f"{name.stem}_{index}{name.suffix}")) for index in range(shards)]
     everything = str(name.with_name(f"{name.stem}Everything{name.suffix}"))
-    if is_same:
-        yield from (OutputFile(each, "", root, group, is_same=True) for each in shard_names)
-        yield OutputFile(everything, "", root, None, is_same=True)
-        return
     whole, parts = _gathered(env, sharded_keys, [(key(item), item_env(item)) for item in items], shards)
     pattern = templates.get(template).pattern
     text = ""

@@ -20,7 +20,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 NAME: Final = ".opgen-manifest.json"
@@ -28,7 +28,7 @@ NAME: Final = ".opgen-manifest.json"
 DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 
 _INSTALL_FLAGS: Final = ("-d", "--install-dir", "--install_dir")
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _MAX_RECORDS: Final = 16
 _TICK_NS: Final = 20_000_000
 """Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
@@ -36,10 +36,6 @@ _TICK_NS: Final = 20_000_000
 
 _FOLDER: Final = "folder"
 """In place of the digest, where there is a folder; what is in it doesn't matter."""
-
-
-UNREAD: Final = "unread"
-"""In place of the digest, where times are all that is known of a file."""
 
 
 class FileState(NamedTuple):
@@ -72,8 +68,6 @@ class Record:
     """What the run had to remark, to be said again."""
     stamp: str = ""
     """The file to touch at the end of each run, if any."""
-    kept: Mapping[str, FileState] = field(default_factory=dict)
-    """Files that are there for the next run only; the run is of use without them."""
     python: str = sys.version
     line: str = ""
     """What it was read from, so that it need not be spelled anew."""
@@ -193,6 +187,6 @@ def _read_record(line: str) -> Record:
     fields: Mapping[str, Any] = json.loads(line)
     states = {
         name: {path: FileState(*state) for path, state in fields.get(name, {}).items()}
-        for name in ("inputs", "outputs", "kept")
+        for name in ("inputs", "outputs")
     }
     return Record(**{**fields, **states, "arguments": tuple(fields["arguments"]), "line": line})

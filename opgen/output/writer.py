@@ -27,17 +27,17 @@ from typing import Final, NamedTuple
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.files import OutputFile
 from opgen.output.folder_lock import lock_folder
-from opgen.output.manifest import UNREAD, FileState, digest
+from opgen.output.manifest import FileState, digest
 from opgen.output.report import WriteReport
 
-__all__ = ["Placed", "Target", "WriteReport", "write_files"]
+__all__ = ["PlacedFile", "Target", "WriteReport", "write_files"]
 
 _WAITING_PREFIX: Final = ".opgen-"
 _WAITING_SUFFIX: Final = ".tmp"
 _NOTHING_KNOWN: Final[Mapping[str, FileState]] = MappingProxyType({})
 
 
-class Placed(NamedTuple):
+class PlacedFile(NamedTuple):
     """A file that has its place, or waits for it."""
 
     path: str
@@ -53,8 +53,6 @@ class Placed(NamedTuple):
     changed: bool
     operator: str = ""
     """The name that all operators share that the file is about; empty if it is about others too."""
-    is_recalled: bool = False
-    """Whether it is known to be as a former run left it, so that this one made no bytes for it."""
 
 
 def write_files(
@@ -164,21 +162,17 @@ class Target:
             _check_folder(os.path.join(root, folder) if folder else root, root)
             self._checked.add((file.root, folder))
 
-    def put(self, files: Iterable[OutputFile], share: int = 0) -> list[Placed]:
+    def put(self, files: Iterable[OutputFile], share: int = 0) -> list[PlacedFile]:
         """Compares the files with those on the disk, and writes the bytes of those that differ to the waiting room.
 
         Each of the processes that put files has a number, its `share`.
         """
-        placed: list[Placed] = []
+        placed: list[PlacedFile] = []
         waits: set[str] = set()
         for file in files:
             self.check(file)
             root = self._roots[file.root]
             path = os.path.join(root, file.path)
-            if file.is_same:
-                name = self.known[path].digest
-                placed.append(Placed(path, file.root, file.path, file.group, name, None, False, is_recalled=True))
-                continue
             data = _encoded(path, file.text)
             name = digest(data)
             changed = self._differs(path, data, name)
@@ -190,18 +184,8 @@ class Target:
                     _enter(room, path)
                 waits.add(room)
                 _write(waiting, path, data)
-            placed.append(Placed(path, file.root, file.path, file.group, name, waiting, changed, file.operator))
+            placed.append(PlacedFile(path, file.root, file.path, file.group, name, waiting, changed, file.operator))
         return placed
-
-    def put_data(self, path: str, data: bytes, place: str) -> Placed:
-        """Writes bytes for the next run to where they wait, which `place` tells apart from all others."""
-        root = self._roots["install"]
-        room = self._waiting_room(root)
-        waiting, full = os.path.join(room, place), os.path.join(root, path)
-        self.check(OutputFile(path, ""))
-        _enter(room, full)
-        _write(waiting, full, data)
-        return Placed(full, "install", path, None, UNREAD, waiting, True)
 
     def _differs(self, path: str, data: bytes, name: str) -> bool:
         """Whether the file on disk is missing or has other bytes."""
@@ -226,11 +210,11 @@ class Target:
         except OSError as error:
             raise _explained("read", path, error) from None
 
-    def check_names(self, placed: Sequence[Placed]) -> None:
+    def check_names(self, placed: Sequence[PlacedFile]) -> None:
         """Refuses two files of one name: `ops/add_native.h` is about the kernels of `add`, or about `add_native`."""
         self._one_for_each_place(placed)
 
-    def commit(self, placed: Sequence[Placed], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
+    def commit(self, placed: Sequence[PlacedFile], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
         """Moves what waits to its place, and removes files of a former run that are `gone` from this one.
 
         A file is removed only if it still is as that run wrote it.
@@ -251,10 +235,10 @@ class Target:
         """Writes one file at once."""
         self.commit(self.put([OutputFile(name, text, root)], share=-1))
 
-    def _one_for_each_place(self, placed: Sequence[Placed]) -> list[Placed]:
+    def _one_for_each_place(self, placed: Sequence[PlacedFile]) -> list[PlacedFile]:
         # Two roots may name the same folder, or one inside the other, in different words.
         absolute = {name: os.path.abspath(root) for name, root in self._roots.items()}
-        found: dict[str, Placed] = {}
+        found: dict[str, PlacedFile] = {}
         for file in placed:
             first = found.setdefault(f"{absolute[file.root]}/{file.name}", file)
             if first.digest != file.digest:
@@ -363,7 +347,7 @@ def _encoded(path: str, text: str) -> bytes:
         raise UserError(Diagnostic("output-not-encodable", message)) from None
 
 
-def _named_twice(first: Placed, second: Placed) -> Diagnostic:
+def _named_twice(first: PlacedFile, second: PlacedFile) -> Diagnostic:
     """The mistake that two operators have names by which a file of each is called the same."""
     names = " and ".join(f"'{name}'" for name in sorted({first.operator, second.operator}) if name)
     message = f"two files would be called '{second.path}', with different texts"

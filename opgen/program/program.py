@@ -10,11 +10,10 @@ run, into files.  Neither is ever changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from opgen.api.c_shim import NO_SHIMS, Shims
 from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures
@@ -32,10 +31,7 @@ from opgen.model import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
 )
-from opgen.parts import PartList, Parts, V
 from opgen.selective_build.selector import SelectiveBuilder
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +100,6 @@ class Program:
     """Legal tags and what they mean, in the order declared."""
     shims: Shims = NO_SHIMS
     """Which operators have functions with a C interface; none unless the run writes such functions."""
-    grouped_places: tuple[str, ...] = ()
-    """For each of `grouped`, the name of the function whose place is its place."""
-    view_places: tuple[str, ...] = ()
-    """The same for `view_grouped`."""
-    parts: Parts = field(default_factory=Parts, repr=False)
-    """What emitters make of each operator; a former run may have some of it."""
     # By identity, which is faster than by name; what is remembered keeps its function alive.
     _signatures: dict[int, Signatures] = field(default_factory=dict, repr=False)
     _group_signatures: dict[int, GroupSignatures] = field(default_factory=dict, repr=False)
@@ -137,23 +127,6 @@ class Program:
             found = self._view_signatures[id(group)] = ViewGroupSignatures(group)
         return found
 
-    def of_functions(self, what: str, make: Callable[[NativeFunction], V]) -> PartList[V]:
-        """What `make` gives for each function, in order; what is empty is left out."""
-        places = () if self.parts.are_plain else [str(function.func.name) for function in self.functions]
-        return self.parts.each(what, places, self.functions, make)
-
-    def of_grouped(self, what: str, make: Callable[[NativeFunction | NativeFunctionsGroup], V]) -> PartList[V]:
-        """What `make` gives for each group or function alone."""
-        return self.parts.each(what, self.grouped_places, self.grouped, make)
-
-    def of_groups(self, what: str, make: Callable[[NativeFunctionsGroup], V]) -> PartList[V]:
-        """What `make` gives for each group of functional and out forms."""
-        return self.parts.each(what, *_of_kind(self.grouped_places, self.grouped, NativeFunctionsGroup), make)
-
-    def of_views(self, what: str, make: Callable[[NativeFunctionsViewGroup], V]) -> PartList[V]:
-        """What `make` gives for each group of a view."""
-        return self.parts.each(what, *_of_kind(self.view_places, self.view_grouped, NativeFunctionsViewGroup), make)
-
     @property
     def groups(self) -> tuple[NativeFunctionsGroup, ...]:
         """The groups of functional and out forms, structured or not."""
@@ -168,9 +141,3 @@ class Program:
     def view_groups(self) -> tuple[NativeFunctionsViewGroup, ...]:
         """The groups of views."""
         return tuple(g for g in self.view_grouped if isinstance(g, NativeFunctionsViewGroup))
-
-
-def _of_kind(places: Sequence[str], items: Sequence[object], kind: type[T]) -> tuple[list[str], list[T]]:
-    """The items of one kind, behind their places."""
-    found = [(place, item) for place, item in zip_longest(places, items, fillvalue="") if isinstance(item, kind)]
-    return [str(place) for place, _ in found], [item for _, item in found]

@@ -18,18 +18,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
-from opgen.output.writer import Placed
+from opgen.output.writer import PlacedFile
 
 if TYPE_CHECKING:
     # Other commands have flags of their own, and needn't load those of gen.
     from opgen.command_line import Request
 
 _TICK_NS: Final = 20_000_000
-_NOTHING: Final[Mapping[str, FileState]] = MappingProxyType({})
 _UNCERTAIN: Final = FileState("changed during the run")
 """Of an input whose bytes may not be those that were read: no file is as this says."""
 
@@ -51,8 +49,6 @@ class RunRecord:
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None
-        self._known_inputs: Mapping[str, FileState] = _NOTHING
-        self._known_kept: Mapping[str, FileState] = _NOTHING
 
     def load(self, install_dir: str | os.PathLike[str]) -> None:
         """Reads what former runs kept in the folder."""
@@ -64,25 +60,6 @@ class RunRecord:
 
     def _is_mine(self, record: Record) -> bool:
         return (record.options, record.folder) == (self._record.options, self._record.folder)
-
-    @property
-    def former(self) -> Record | None:
-        """The run before, with the same flags and the same Python."""
-        return self._former if self._former is not None and self._former.python == sys.version else None
-
-    def trust(self, inputs: Mapping[str, FileState], kept: Mapping[str, FileState]) -> None:
-        """Takes files, looked at in this run, for what they were, inputs and what is for the next run only."""
-        self._known_inputs, self._known_kept = inputs, kept
-
-    @property
-    def others(self) -> Sequence[Record]:
-        """The runs with other flags that the manifest is about."""
-        return with_record(self._records, self._record)[1:]
-
-    @property
-    def now(self) -> Record:
-        """The run itself, as far as it is known before anything is read."""
-        return self._record
 
     @property
     def known(self) -> Mapping[str, FileState]:
@@ -97,7 +74,7 @@ class RunRecord:
         kept.update(path for other in self._records if not self._is_mine(other) for path in other.outputs)
         return {path: state for path, state in self._former.outputs.items() if path not in kept}
 
-    def announcement(self, placed: Iterable[Placed]) -> str | None:
+    def announcement(self, placed: Iterable[PlacedFile]) -> str | None:
         """The manifest to write before new files come: if the run is killed, the next one knows whose they are.
 
         None if all files are those of the former run.
@@ -109,28 +86,19 @@ class RunRecord:
     def manifest(
         self,
         inputs: Iterable[str],
-        placed: Iterable[Placed],
+        placed: Iterable[PlacedFile],
         *,
         others: Collection[str],
         total: int,
         said: str,
-        kept: Iterable[Placed] = (),
-        standing: Iterable[str] = (),
     ) -> str:
-        """The manifest when all is written.
-
-        `others` are outputs besides those placed, `standing` those that are as the former run left them, and
-        `kept` is for the next run only.
-        """
-        former = {} if self._former is None else self._former.outputs
+        """Return the manifest of a finished run; `others` are outputs besides those placed."""
         record = self._with(
-            inputs={path: self._known_inputs.get(path) or self._input_state(path) for path in inputs},
-            outputs={path: former[path] for path in standing}
-            | {file.path: former[file.path] if file.is_recalled else _state_of(file) for file in placed}
+            inputs={path: self._input_state(path) for path in inputs},
+            outputs={file.path: file_state(file.path, file.digest) for file in placed}
             | {path: file_state(path) for path in others},
             total=total,
             said=said,
-            kept={**self._known_kept, **{file.path: _kept_state(file) for file in kept}},
         )
         return render_manifest(with_record(self._records, record))
 
@@ -145,16 +113,6 @@ class RunRecord:
             return state
         is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
         return _UNCERTAIN if is_later else state
-
-
-def _state_of(file: Placed) -> FileState:
-    return file_state(file.path, file.digest)
-
-
-def _kept_state(file: Placed) -> FileState:
-    """Of a large file that is for the next run only: its bytes are read if its times say nothing."""
-    state = _state_of(file)
-    return state if state.mtime else file_state(file.path)
 
 
 def record_of(arguments: Sequence[str], request: Request) -> RunRecord:

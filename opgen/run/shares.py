@@ -20,7 +20,7 @@ from opgen.diagnostics import Diagnostic, UserError
 from opgen.output.console import Progress
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Placed, Target
+from opgen.output.writer import PlacedFile, Target
 from opgen.run.parallel import Crew, longest_first
 from opgen.run.record import code_files
 
@@ -56,12 +56,10 @@ class Later(NamedTuple):
 class Share(NamedTuple):
     """What came of a piece."""
 
-    placed: list[Placed]
+    placed: list[PlacedFile]
     problems: tuple[Diagnostic, ...]
     read: tuple[str, ...]
     """The files that its process has read: templates, and code that is imported only when it is needed."""
-    kept: Any
-    """What `keep` gave."""
 
 
 def put_all(
@@ -72,7 +70,6 @@ def put_all(
     jobs: int,
     quiet: bool,
     crews: ExitStack,
-    keep: Callable[[int], object] = lambda number: None,
     later: Later | None = None,
 ) -> list[Share]:
     """Makes the files of all pieces and puts them where they wait; a piece with mistakes puts nothing.
@@ -96,9 +93,9 @@ def put_all(
             if os.getpid() == parent:
                 progress.advance(piece.name)
             try:
-                return Share(target.put(tuple(piece.make()), number), (), read(), keep(number))
+                return Share(target.put(tuple(piece.make()), number), (), read())
             except UserError as problem:
-                return Share([], problem.diagnostics, read(), None)
+                return Share([], problem.diagnostics, read())
 
         def crew(pieces: Sequence[Piece], first: int = 0, after: Crew[Share] | None = None) -> Crew[Share]:
             order = longest_first([piece.cost for piece in pieces]) if jobs > 1 else range(len(pieces))
@@ -112,7 +109,7 @@ def put_all(
         try:
             derived = later.derive()
         except UserError as problem:
-            return [*others.results(), Share([], problem.diagnostics, read(), None)]
+            return [*others.results(), Share([], problem.diagnostics, read())]
         late = [Piece(piece.name, piece.cost, partial(piece.make, derived)) for piece in later.pieces]
         shares = crews.enter_context(crew(late, len(pieces), after=others)).results()
         return [*others.results(), *shares]

@@ -24,7 +24,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.recall import FOLDER as PARTS
 from tests.conformance.tokens import Difference, compare_texts
 
 if TYPE_CHECKING:
@@ -107,8 +106,8 @@ def files_below(root: Path, only: Sequence[str] = ()) -> frozenset[str]:
 
 
 def is_kept_by_opgen(name: str) -> bool:
-    """Whether a file is what a run keeps for the next one: the manifest, or the parts of files."""
-    return not {MANIFEST, PARTS}.isdisjoint(PurePosixPath(name).parts)
+    """Whether opgen keeps the file for its next run: the manifest."""
+    return PurePosixPath(name).name == MANIFEST
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import random
 import shutil
@@ -15,21 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from opgen import aten, gen
+from opgen import gen
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.recall import FOLDER as PARTS
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
 FLAGS = ["-s", "ops", "-d", "out", "--per-operator-headers"]
-PROGRAM = "import sys; from opgen import aten, gen; aten.WORTH_KEEPING = 1; sys.exit(gen.main())"
-"""The generator, which keeps parts for the next run even of few operators."""
 EXTRA = "".join(f"- func: extra{n}(Tensor self) -> Tensor\n  variants: function, method\n" for n in range(150))
 
 
 def tree(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files if PARTS not in path.parts}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def run(*flags: str) -> int:
@@ -40,7 +38,6 @@ def run(*flags: str) -> int:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> Path:
     shutil.copytree(repository / "tests" / "golden" / "shared" / "ops", tmp_path / "ops")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(aten, "WORTH_KEEPING", 1)
     return tmp_path
 
 
@@ -55,7 +52,7 @@ def definitions(here: Path) -> Path:
 
 
 def start(environment: dict[str, str], *flags: str, group: bool = False) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PROGRAM, *FLAGS, *flags]
+    command = [sys.executable, "-m", "opgen.gen", *FLAGS, *flags]
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=group
     )
@@ -135,7 +132,7 @@ def test_two_runs_at_once(here: Path, definitions: Path, environment: dict[str, 
 def small_files_only() -> Iterator[None]:
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    assert callable(aten.main)  # imported before the limit, which also holds for Python's caches of compiled modules
+    importlib.import_module("opgen.aten")  # before the limit, which also holds for Python's caches of modules
     resource.setrlimit(resource.RLIMIT_FSIZE, (6000, hard))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -184,9 +181,8 @@ NO_MOUNT = 77
 FULL_DISK = f"""
 import subprocess, sys
 from pathlib import Path
-from opgen import aten, gen
+from opgen import gen
 from tests.faults.test_faults import EXTRA, FLAGS, tree
-aten.WORTH_KEEPING = 1
 out, definitions = Path("out"), Path("ops/native/native_functions.yaml")
 out.mkdir()
 try:
@@ -234,22 +230,6 @@ def test_a_folder_that_may_not_be_written(here: Path, environment: dict[str, str
     assert done.returncode == 1
     assert "Permission denied [output-not-written]" in done.stderr
     assert tree(here / "out") == {}
-
-
-def test_parts_behind_a_link(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is written there, nothing is removed there."""
-    (here / "elsewhere/0123456789ab").mkdir(parents=True)
-    (here / "elsewhere/0123456789ab/run").write_text("mine")
-    (here / "out").mkdir()
-    (here / "out" / PARTS).symlink_to(here / "elsewhere")
-    assert run() == 1
-    assert "leads outside" in capsys.readouterr().err
-    assert run("--verbose") == 0  # keeps nothing
-    assert (here / "elsewhere/0123456789ab/run").read_text() == "mine"
-    (here / "out" / PARTS).unlink()
-    (here / "out" / PARTS / "not ours").mkdir(parents=True)
-    assert run() == 0
-    assert (here / "out" / PARTS / "not ours").exists()
 
 
 def test_a_target_within_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -364,7 +344,7 @@ def test_a_definitions_file_of_50_megabytes(here: Path, definitions: Path, envir
     """Of comments and one long text: read to its end, in memory of a few times its size."""
     definitions.write_text(definitions.read_text() + "\n# comment" * 5_000_000 + "\n")
     # What all children of this process took is no measure: compilers that other tests ran are among them.
-    process = os.posix_spawn(sys.executable, [sys.executable, "-c", PROGRAM, *FLAGS, "--quiet"], environment)
+    process = os.posix_spawn(sys.executable, [sys.executable, "-m", "opgen.gen", *FLAGS, "--quiet"], environment)
     _, status, used = os.wait4(process, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert used.ru_maxrss < 1_500_000

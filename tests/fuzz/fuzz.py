@@ -37,7 +37,6 @@ from opgen.gen_extension import extension_templates, generate_extension, load_ex
 from opgen.output.template import CodeTemplate, TemplateSet
 from opgen.program.program import Program
 from opgen.run.backend_flags import BackendInputs
-from tests.fuzz.edits import FormerRun
 from tests.fuzz.mutate import mutated
 
 HERE = Path(__file__).resolve().parent
@@ -153,15 +152,10 @@ def feed_backend(text: str) -> None:
         generate_backend(inputs, RegistrationStyle(header_folder=""))
 
 
-def feed_edit(text: str) -> None:
-    FormerRun(definitions(), tags(), OPS / "templates").feed(text)
-
-
 def kinds() -> dict[str, Kind]:
     rational = (RATIONAL / "native" / "native_functions.yaml").read_text()
     return {
         "backend": Kind(read_all("backend.yaml"), feed_backend),
-        "edit": Kind((definitions(),), feed_edit),
         "extension": Kind((rational, *read_all("extension-*/ops/native/native_functions.yaml")), feed_extension),
         "extension_derivatives": Kind(
             ((RATIONAL / "autograd" / "derivatives.yaml").read_text(), *read_all("extension-*/ops/autograd/*.yaml")),

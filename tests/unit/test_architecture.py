@@ -30,7 +30,6 @@ ROOMS: Final = MappingProxyType(
         "opgen.model": "model",
         "opgen.selective_build": "selective_build",
         "opgen.api": "api",
-        "opgen.parts": "program",
         "opgen.program.program": "program",
         "opgen.program.autograd": "program",
         "opgen.program.python": "program",
