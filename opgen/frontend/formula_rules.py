@@ -15,6 +15,7 @@ from opgen.api import cpp
 from opgen.api.autograd import is_foreach_func
 from opgen.api.types import Binding, KnownBindings, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
+from opgen.frontend.expressions import find_syntax_error
 from opgen.frontend.formulas import (
     FormulaProblem,
     find_concrete_sizes,
@@ -188,6 +189,10 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
     if "sym_strides" in words:
         for problem in find_foreign_strides(text, operator.values, formula.var_names):
             yield _diagnostic(problem, formula, problem.label)
+    if len(formula.var_names) > 1 and text.strip() in operator.known:
+        count, value = len(formula.var_names), text.strip()
+        message = f"a formula for {count} arguments computes a tuple, but '{value}' is one value"
+        yield Diagnostic("several-gradients", message, formula.value.span, "give each argument a formula of its own")
     if _MASK in words and len(formula.var_names) == 1 and _MASK not in operator.parameters:
         message = f"'{_MASK}' is for formulas that give several gradients"
         label = f"this one is for '{formula.var_names[0]}' alone, and only computed where that is wanted"
@@ -217,7 +222,7 @@ def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagno
     span = formula.span(problem.start, problem.end)
     notes: tuple[Note, ...] = ()
     eaten = formula.value.eaten_comment()
-    if problem.id == "unbalanced-formula" and eaten is not None:
+    if problem.id in ("unbalanced-formula", "formula-syntax") and eaten is not None:
         notes = (Note("' #' starts a comment in YAML: quote the formula", eaten),)
     return Diagnostic(problem.id, problem.message, span, label, notes)
 
@@ -282,11 +287,15 @@ def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
 
 
 def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
-    if is_foreach_func(operator.function) or _returns_list(operator):
+    if is_foreach_func(operator.function) or _returns_list(operator) or find_syntax_error(formula.value.text):
         return
     count = operator.differentiable_count
     for start, end, index in used_gradient_indices(formula.value.text):
-        if index >= count:
+        if index is None:
+            label = f"write 'grads[0]' to 'grads[{count - 1}]'" if count > 1 else "write 'grads[0]'"
+            span = formula.span(start, end)
+            yield Diagnostic("gradient-index", "the index of 'grads' must be a number", span, label)
+        elif index >= count:
             name = operator.function.func.name
             results = "1 differentiable result" if count == 1 else f"{count} differentiable results"
             label = f"the last is 'grads[{count - 1}]'" if count else ""

@@ -39,6 +39,7 @@ from opgen.api.types import (
     typeAndSizeT,
 )
 from opgen.diagnostics import did_you_mean
+from opgen.frontend.expressions import Token, find_syntax_error, scan, template_ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,22 +238,8 @@ def _kept_expression(term: re.Match[str]) -> Kept | None:
 
 # ---------------------------------------------------------------------------------- problems
 
-_COMMENT_OR_STRING: Final = r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)+'"""
-_SKIPPED: Final = re.compile(_COMMENT_OR_STRING, re.DOTALL)
-_TOKEN: Final = re.compile(
-    rf"""
-    (?P<skipped>{_COMMENT_OR_STRING})
-  | (?P<word>[A-Za-z_]\w*)
-  | (?P<number>\d[\w.]*)
-  | (?P<open>[(\[{{])
-  | (?P<close>[)\]}}])
-  | (?P<quote>["'])
-  | (?P<other>->|::|&&|\|\||\S)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_SKIPPED: Final = re.compile(r"""/\*.*?\*/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)+'""", re.DOTALL)
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*")
-_CLOSING: Final = MappingProxyType({"(": ")", "[": "]", "{": "}"})
 _WORDS_OF_CPP: Final = frozenset(
     {
         *("auto", "bool", "const", "double", "else", "false", "float", "if", "int", "int64_t", "new", "nullptr"),
@@ -260,18 +247,19 @@ _WORDS_OF_CPP: Final = frozenset(
         *("Scalar", "ScalarType", "Tensor", "TensorList", "TensorOptions"),
     }
 )
-_GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\[(\d+)\]")
+_GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\s*\[\s*([^\[\]]*)\]?")
 _VALUE: Final = re.compile(r"(?<![A-Za-z0-9_.])(?<!->)(?<!::)[A-Za-z_]\w*\b(?!\(|::)")
 """What may be the name of a value: no function, member or namespace."""
 _COMPARED: Final = re.compile(r"(?<![\w:])\w+\s*<")
 """What may be compared, or be a template, which takes more than a glance to tell."""
-_BRACKET: Final = re.compile(r"""[()[\]{}"']""")
-"""A bracket, or the quote of a string that has no end."""
 
 
-def used_gradient_indices(formula: str) -> list[tuple[int, int, int]]:
-    """The gradients that a formula takes by number: where, from and to, and the number."""
-    return [(*found.span(), int(found.group(1))) for found in _GRAD_INDEX.finditer(formula)]
+def used_gradient_indices(formula: str) -> list[tuple[int, int, int | None]]:
+    """Return the gradients that a formula takes by index: start, end and the index; None if it isn't a number."""
+    return [
+        (*found.span(), int(index) if (index := found.group(1).strip()).isdecimal() and index.isascii() else None)
+        for found in _GRAD_INDEX.finditer(formula)
+    ]
 
 
 def find_word(formula: str, word: str) -> tuple[int, int]:
@@ -281,32 +269,19 @@ def find_word(formula: str, word: str) -> tuple[int, int]:
 
 
 def find_problems(formula: str, words: frozenset[str], known: frozenset[str]) -> Sequence[FormulaProblem]:
-    """What is wrong with a formula by itself: brackets, and names that are none of `known`.
+    """Return what is wrong with a formula by itself: its syntax, and names that are none of `known`.
 
     `words` are all words of the formula.
     """
-    # That nearly every formula is right shows without a look at each token.
-    plain, unknown = _SKIPPED.sub(" ", formula), words.difference(known, _WORDS_OF_CPP)
+    error = find_syntax_error(formula)
+    problems = () if error is None else (FormulaProblem(error.id, error.message, error.start, error.end, error.label),)
+    readable = formula[: error.start] if error is not None and error.is_lexical else formula
+    # Most formulas are right, which shows without a look at each token.
+    plain, unknown = _SKIPPED.sub(" ", readable), words.difference(known, _WORDS_OF_CPP)
     has_comparison = "<" in plain and _COMPARED.search(plain)
-    if _is_balanced(plain) and not has_comparison and not _may_be_values(unknown, plain):
+    if error is None and not has_comparison and not _may_be_values(unknown, plain):
         return ()
-    tokens = list(_TOKEN.finditer(formula))
-    # What follows a quote without its fellow is text, as far as anyone can tell.
-    end = next((at for at, token in enumerate(tokens) if token.lastgroup == "quote"), len(tokens))
-    return (*_check_brackets(tokens, len(formula)), *_check_names(tokens[:end], known))
-
-
-def _is_balanced(formula: str) -> bool:
-    """Whether every bracket is closed."""
-    awaited = ""
-    for bracket in _BRACKET.findall(formula):
-        if bracket in _CLOSING:
-            awaited = _CLOSING[bracket] + awaited
-        elif awaited[:1] == bracket:
-            awaited = awaited[1:]
-        else:
-            return False
-    return not awaited
+    return (*problems, *_check_names(scan(readable), known))
 
 
 def _may_be_values(words: frozenset[str], formula: str) -> bool:
@@ -334,73 +309,47 @@ def find_foreign_strides(formula: str, values: Collection[str], var_names: Colle
             yield FormulaProblem("foreign-strides", message, *term.span(), f"pass '{owner}' itself")
 
 
-def _check_brackets(tokens: Sequence[re.Match[str]], end: int) -> Iterator[FormulaProblem]:
-    opened: list[re.Match[str]] = []
-    for token in tokens:
-        kind = token.lastgroup
-        if kind == "quote":
-            yield FormulaProblem("unbalanced-formula", "this string has no end", token.start(), end)
-            return
-        if kind == "open":
-            opened.append(token)
-        elif kind == "close":
-            if not opened or _CLOSING[opened[-1].group()] != token.group():
-                within = f", for '{opened[-1].group()}' is open" if opened else ""
-                message = f"'{token.group()}' closes nothing here{within}"
-                yield FormulaProblem("unbalanced-formula", message, *token.span())
-                return
-            opened.pop()
-    if opened:
-        yield FormulaProblem("unbalanced-formula", f"'{opened[-1].group()}' is not closed", *opened[-1].span())
-
-
-def _check_names(tokens: Sequence[re.Match[str]], known: Collection[str]) -> Iterator[FormulaProblem]:
-    words = ((at, token) for at, token in enumerate(tokens) if token.lastgroup == "word")
-    unknown = [(token, token.group()) for at, token in words if token.group() not in known and _is_variable(tokens, at)]
+def _check_names(tokens: Sequence[Token], known: Collection[str]) -> Iterator[FormulaProblem]:
+    ends = template_ends(tokens)
+    unknown = [
+        token
+        for index, token in enumerate(tokens)
+        if token.kind == "word" and token.text not in known and _is_variable(tokens, index, ends)
+    ]
     declared = _declared_names(tokens) if unknown else frozenset()
     reported: set[str] = set()
-    for token, word in unknown:
-        if word in declared or word in reported:
+    for token in unknown:
+        if token.text in declared or token.text in reported:
             continue
-        reported.add(word)
-        near = did_you_mean(word, known)
+        reported.add(token.text)
+        near = did_you_mean(token.text, known)
         label = near or f"what it may name: {', '.join(sorted(known))}"
-        yield FormulaProblem("unknown-variable", f"unknown variable '{word}'", *token.span(), label)
+        yield FormulaProblem("unknown-variable", f"unknown variable '{token.text}'", token.start, token.end, label)
 
 
-def _is_variable(tokens: Sequence[re.Match[str]], at: int) -> bool:
-    """Whether the word at `at` stands for a value: no function, member, namespace, type or macro."""
-    word = tokens[at].group()
-    before = tokens[at - 1].group() if at else ""
-    after = tokens[at + 1].group() if at + 1 < len(tokens) else ""
+def _is_variable(tokens: Sequence[Token], index: int, ends: Sequence[int | None]) -> bool:
+    """Return whether the word at `index` is the name of a value: no function, member, namespace, type or macro."""
+    word = tokens[index].text
+    before = tokens[index - 1].text if index else ""
+    after = tokens[index + 1].text
     if before in (".", "->", "::") or after in ("(", "::"):
         return False
     # `a < b` reads as the beginning of a template's arguments unless something closes them.
-    if after == "<" and _closes_template(tokens, at + 1):
+    if after == "<" and ends[index + 2] is not None:
         return False
     return word not in _WORDS_OF_CPP and not _CONSTANT.fullmatch(word)
 
 
-def _closes_template(tokens: Sequence[re.Match[str]], at: int) -> bool:
-    """Whether the `<` at `at` opens template arguments: words and `::` up to a `>` that a call follows."""
-    for place in range(at + 1, len(tokens)):
-        token = tokens[place]
-        if token.group() == ">":
-            return place + 1 < len(tokens) and tokens[place + 1].group() in ("(", "{", "::")
-        if not (token["word"] or token["number"] or token.group() in ("::", "<", ",", "&", "*")):
-            return False
-    return False
-
-
-def _declared_names(tokens: Sequence[re.Match[str]]) -> frozenset[str]:
-    """Names that the formula itself declares: words after a word, as in `auto x` and `const Tensor& t`."""
+def _declared_names(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the names that the formula itself declares: words after a word, as in `auto x` and `const Tensor& t`."""
     names: set[str] = set()
     previous = ""
     for token in tokens:
-        if token["word"] and previous:
-            names.add(token.group())
-        if token.group() not in ("&", "*"):
-            previous = token.group() if token["word"] and token.group() != "return" else ""
+        is_word = token.kind == "word"
+        if is_word and previous:
+            names.add(token.text)
+        if token.text not in ("&", "*"):
+            previous = token.text if is_word and token.text != "return" else ""
         elif previous not in _WORDS_OF_CPP:
             previous = ""
     return frozenset(names)
