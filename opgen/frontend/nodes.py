@@ -18,22 +18,13 @@ becomes, with a span for each of the five texts and lists,
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError
+from opgen.frontend.yaml_events import compose
 from opgen.frontend.yaml_nodes import ListNode as ListNode
 from opgen.frontend.yaml_nodes import MappingNode as MappingNode
 from opgen.frontend.yaml_nodes import Node as Node
 from opgen.frontend.yaml_nodes import Scalar as Scalar
-from opgen.frontend.yaml_plain import read_plain
-from opgen.on_demand import OnDemand
-
-if TYPE_CHECKING:
-    from opgen.frontend.yaml_events import compose, compose_part
-else:
-    # Few runs need what reads all of YAML, and it takes a seventh of all imports.
-    compose = OnDemand("opgen.frontend.yaml_events", "compose")
-    compose_part = OnDemand("opgen.frontend.yaml_events", "compose_part")
 
 
 def read_source(path: Path, name: str | None = None) -> Source:
@@ -60,8 +51,7 @@ def load_yaml(where: Source | Path, log: Diagnostics) -> Node | None:
     """
     try:
         source = where if isinstance(where, Source) else read_source(where)
-        plain = read_plain(source, lambda start, end: compose_part(source, start, end))
-        return compose(source, log) if plain is None else plain
+        return compose(source, log)
     except UserError as problem:
         log.extend(problem.diagnostics)
         return None

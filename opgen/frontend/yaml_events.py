@@ -52,17 +52,6 @@ def compose(source: Source, log: Diagnostics) -> Node | None:
         return None
 
 
-def compose_part(source: Source, start: int, end: int) -> Node | None:
-    """The root node of a stretch of a text; None if it must not be read alone: something is wrong with it, or named."""
-    log = Diagnostics()
-    composer = _Composer(source, log, start)
-    try:
-        root = composer.compose(source.text[start:end])
-    except (yaml.YAMLError, UserError):
-        return None
-    return None if log.found or composer.anchors else root
-
-
 def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterator[Diagnostic]:
     """Explains `problem`, then what can't be read in the entries that follow, if the root is a list."""
     for _ in range(MAX_UNREADABLE):
@@ -106,11 +95,9 @@ class _Opened:
 class _Composer:
     """Builds nodes from libyaml's events: no recursion, and one node object a written node."""
 
-    def __init__(self, source: Source, log: Diagnostics, first: int = 0) -> None:
+    def __init__(self, source: Source, log: Diagnostics) -> None:
         self.source = source
         self.log = log
-        self.first = first
-        """Where the text that is read begins in the source."""
         self.children: list[Node] = []
         """Finished nodes of the innermost open collection; of the document, at the outermost."""
         self.opened: list[_Opened] = []
@@ -149,7 +136,7 @@ class _Composer:
             raise UserError(Diagnostic("yaml-documents", "a second YAML document starts here", span, label))
 
     def add_scalar(self, event: Any) -> None:
-        start, end = self.first + event.start_mark.index, self.first + event.end_mark.index
+        start, end = event.start_mark.index, event.end_mark.index
         if event.anchor is not None or event.tag is not None:
             start = self.skip_properties(event, start, end)
         scalar = Scalar(event.value, self.source, start, end, event.style or "")
@@ -203,9 +190,9 @@ class _Composer:
     def extent(self, end_event: Any) -> tuple[int, int]:
         """Start and end of the innermost collection; in block style it ends where its last child does."""
         start_event = self.opened[-1].event
-        start: int = self.first + start_event.start_mark.index
+        start: int = start_event.start_mark.index
         if start_event.flow_style or not self.children:
-            return start, self.first + end_event.end_mark.index
+            return start, end_event.end_mark.index
         return start, max(start, self.children[-1].end)
 
     def checked(self, entries: tuple[tuple[Node, Node], ...]) -> tuple[tuple[Scalar, Node], ...]:
