@@ -127,23 +127,23 @@ class _Forms:
     """Derivatives by the signatures of the forms that they were written for."""
 
     def __init__(self) -> None:
-        self.by_signature: dict[str, _Form] = {}
+        self.by_signature: dict[FunctionSchema, _Form] = {}
         self.by_base: dict[str, list[_Form]] = {}
 
     def add(self, func: FunctionSchema, infos: Infos) -> None:
-        """Notes the derivatives of an operator."""
-        self.by_signature[func.signature_text()] = form = (func, infos)
+        """Record the derivatives of an operator."""
+        self.by_signature[func.signature()] = form = (func, infos)
         self.by_base.setdefault(func.name.name.base, []).append(form)
 
     def find(self, func: FunctionSchema) -> Infos | None:
-        """The derivatives of the form that shares the signature, whatever the defaults."""
-        other, infos = self.by_signature.get(func.signature_text(), (None, None))
+        """Return the derivatives of the form with the same signature, whatever the defaults."""
+        other, infos = self.by_signature.get(func.signature(), (None, None))
         if other is not None and _defaults(other) == _defaults(func):
             return infos  # as nearly always
         names = _names(func)
         candidates = [form for form in self.by_base.get(func.name.name.base, ()) if _names(form[0]) == names]
-        wanted = func.signature_text_without_defaults() if candidates else ""
-        same = [infos for other, infos in candidates if other.signature_text_without_defaults() == wanted]
+        wanted = func.signature(strip_default=True) if candidates else None
+        same = [infos for other, infos in candidates if other.signature(strip_default=True) == wanted]
         return same[-1] if same else None
 
 

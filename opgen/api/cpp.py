@@ -18,13 +18,12 @@ of this module's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.types import (
-    AS_LIST_REF,
     BASE_TYPE_TO_CPP,
     BOOL,
     CONST_OPTIONAL_SCALAR,
@@ -34,31 +33,26 @@ from opgen.api.types import (
     DEFAULT_POLICY,
     I_TENSOR_LIST_REF,
     INT_ARRAY_REF,
-    KINDS,
     LONG,
     LONG_VECTOR,
     MUTABLE_TENSOR,
     OPTIONAL_INT_ARRAY_REF,
     OPTIONAL_SYM_INT_ARRAY_REF,
     OPTIONAL_TENSOR_LIST,
-    REDUNDANT,
     SCALAR,
     SCALAR_ARRAY_REF,
     SYM_INT_ARRAY_REF,
     SYM_INT_VECTOR,
-    SYMBOLIC,
     TENSOR,
     TENSOR_LIST,
     TENSOR_OPTIONS,
     VOID,
-    WITH_DEFAULT,
     ArgName,
     ArrayCType,
     ArrayRefCType,
     BaseCType,
     Binding,
     CType,
-    KnownBindings,
     NamedCType,
     OptionalCType,
     SpecialArgName,
@@ -428,11 +422,14 @@ def argument(
         return _options(a, faithful, symint, policy)
     if isinstance(a, SelfArgument):
         own = a.argument
-        return [] if method else [_binding(own, argument_type(own, binds=own.name, symint=symint, policy=policy), 0)]
-    has_default = not faithful and a.name not in cpp_no_default_args
+        nctype = argument_type(own, binds=own.name, symint=symint, policy=policy)
+        return [] if method else [Binding(own.name, nctype, own)]
     is_redundant = has_tensor_options and a.name == "memory_format"
-    kind = symint * SYMBOLIC + has_default * WITH_DEFAULT + is_redundant * REDUNDANT
-    return [_binding(a, argument_type(a, binds=a.name, symint=symint, policy=policy), kind)]
+    binds = SpecialArgName.possibly_redundant_memory_format if is_redundant else a.name
+    default = None
+    if a.default is not None and not faithful and a.name not in cpp_no_default_args:
+        default = default_expr(a.default, a.type, symint=symint)
+    return [Binding(a.name, argument_type(a, binds=binds, symint=symint, policy=policy), a, default)]
 
 
 def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, policy: TypePolicy) -> list[Binding]:
@@ -445,57 +442,6 @@ def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, poli
     ]
 
 
-def _binding(a: Argument, nctype: NamedCType, kind: int) -> Binding:
-    """The parameter of a kind for one argument, given its type."""
-    if kind & REDUNDANT:
-        nctype = nctype.with_name(SpecialArgName.possibly_redundant_memory_format)
-    if a.default is None or not kind & WITH_DEFAULT:
-        return Binding(a.name, nctype, a)
-    return Binding(a.name, nctype, a, default_expr(a.default, a.type, symint=bool(kind & SYMBOLIC)))
-
-
-def bindings_of(
-    arguments: Iterable[Argument], kind: int, policy: TypePolicy, known: KnownBindings
-) -> tuple[Binding, ...]:
-    """The parameters of a kind for arguments; those that are new become known."""
-    table = known.of_kind[kind]
-    try:
-        # Every signature is made of these: where all are known, there is no step of Python for each.
-        return tuple(map(table.__getitem__, map(id, arguments)))
-    except KeyError:
-        return tuple([table.get(id(a)) or _new_binding(a, kind, policy, known) for a in arguments])
-
-
-def _new_binding(a: Argument, kind: int, policy: TypePolicy, known: KnownBindings) -> Binding:
-    """The parameter of a kind for an argument; it becomes known for all kinds that are spelled alike."""
-    plain = kind & (SYMBOLIC | AS_LIST_REF)
-    if kind == plain:
-        nctype = argument_type(a, binds=a.name, symint=bool(kind & SYMBOLIC), policy=policy)
-    else:
-        nctype = bindings_of((a,), plain, policy, known)[0].nctype
-    key, binding = id(a), _binding(a, nctype, kind)
-    for difference in _DIFFERENCES[_indifferent(a)]:
-        known.of_kind[kind ^ difference][key] = binding
-    return binding
-
-
-_DIFFERENCES: Final = tuple([tuple([one for one in range(KINDS) if one & bits == one]) for bits in range(KINDS)])
-"""For what makes no difference, all kinds that differ in nothing else, as what they differ in."""
-
-
-def _indifferent(a: Argument) -> int:
-    """What makes no difference to the parameter for an argument."""
-    elem = a.type
-    while isinstance(elem, OptionalType | ListType):
-        elem = elem.elem
-    bits = WITH_DEFAULT if a.default is None else 0
-    if not _is(elem, BaseTy.SymInt):
-        bits |= SYMBOLIC
-    if a.type is elem or not _is(elem, BaseTy.Tensor):
-        bits |= AS_LIST_REF
-    return bits
-
-
 def arguments(
     arguments: Arguments,
     *,
@@ -504,30 +450,24 @@ def arguments(
     method: bool,
     cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
     policy: TypePolicy = DEFAULT_POLICY,
-    known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
-    """The parameters of a C++ function with these arguments; out arguments first unless faithful."""
-    if known is None or policy.use_const_ref_for_mutable_tensors:
-        known = KnownBindings()
-    own, options = arguments.self_arg, arguments.tensor_options
-    plain = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
-    with_default = plain + (not faithful) * WITH_DEFAULT
-    is_usual = options is None and not method and (own is None or own.argument.default is None)
-    if is_usual and not cpp_no_default_args:
-        flat = arguments.flat_all if faithful else arguments.out + arguments.flat_non_out
-        return bindings_of(flat, with_default, policy, known)
-    bindings: list[Binding] = []
-    for a in (*arguments.non_out, *arguments.out) if faithful else (*arguments.out, *arguments.non_out):
-        if isinstance(a, TensorOptionsArguments):
-            bindings += _options(a, faithful, symint, policy)
-        elif isinstance(a, SelfArgument):
-            bindings += () if method else bindings_of((a.argument,), plain, policy, known)
-        else:
-            kind = plain if a.name in cpp_no_default_args else with_default
-            if options is not None and a.name == "memory_format":
-                kind += REDUNDANT
-            bindings += bindings_of((a,), kind, policy, known)
-    return tuple(bindings)
+    """Return the parameters of a C++ function with these arguments: out arguments first, unless `faithful`."""
+    listed = (*arguments.non_out, *arguments.out) if faithful else (*arguments.out, *arguments.non_out)
+    return tuple(
+        [
+            binding
+            for a in listed
+            for binding in argument(
+                a,
+                cpp_no_default_args=cpp_no_default_args,
+                method=method,
+                faithful=faithful,
+                symint=symint,
+                has_tensor_options=arguments.tensor_options is not None,
+                policy=policy,
+            )
+        ]
+    )
 
 
 # ----------------------------------------------------------------------------------- signatures
@@ -558,7 +498,6 @@ class CppSignature:
         faithful: bool = False,
         symint: bool = False,
         fallback_binding: bool = False,
-        known: KnownBindings | None = None,
     ) -> CppSignature:
         """The signature of `function` of the kind that the flags say."""
         func, policy = function.func, TypePolicy.from_function(function)
@@ -569,7 +508,6 @@ class CppSignature:
             method=method,
             cpp_no_default_args=function.cpp_no_default_args,
             policy=policy,
-            known=known,
         )
         returns = returns_type(func.returns, policy=policy)
         return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
@@ -646,7 +584,7 @@ class CppSignatureGroup:
 
     @staticmethod
     def from_native_function(
-        function: NativeFunction, *, method: bool, fallback_binding: bool = False, known: KnownBindings | None = None
+        function: NativeFunction, *, method: bool, fallback_binding: bool = False
     ) -> CppSignatureGroup:
         """Every C++ function of `function`."""
         func, policy = function.func, TypePolicy.from_function(function)
@@ -660,7 +598,6 @@ class CppSignatureGroup:
                 method=method,
                 cpp_no_default_args=function.cpp_no_default_args,
                 policy=policy,
-                known=known,
             )
             return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
 

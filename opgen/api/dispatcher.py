@@ -18,14 +18,11 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import (
-    AS_LIST_REF,
     DEFAULT_POLICY,
-    SYMBOLIC,
     ArgName,
     Binding,
     CType,
     Expr,
-    KnownBindings,
     NamedCType,
     TypePolicy,
     UnsupportedTypeError,
@@ -148,13 +145,9 @@ def arguments(
     *,
     symint: bool = True,
     policy: TypePolicy = DEFAULT_POLICY,
-    known: KnownBindings | None = None,
 ) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
-    if known is None or policy.use_const_ref_for_mutable_tensors:
-        return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
-    kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF
-    return cpp.bindings_of(func.arguments.flat_all, kind, policy, known)
+    """The parameters for all arguments of `func`, in the schema's order."""
+    return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
@@ -176,12 +169,10 @@ class DispatcherSignature:
     returns: CType
 
     @staticmethod
-    def derive(
-        function: NativeFunction, *, symint: bool = True, prefix: str = "", known: KnownBindings | None = None
-    ) -> DispatcherSignature:
+    def derive(function: NativeFunction, *, symint: bool = True, prefix: str = "") -> DispatcherSignature:
         """The signature of `function`."""
         policy = TypePolicy.from_function(function)
-        return DispatcherSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy, known=known)
+        return DispatcherSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy)
 
     @staticmethod
     def from_schema(
@@ -190,10 +181,9 @@ class DispatcherSignature:
         symint: bool = True,
         prefix: str = "",
         policy: TypePolicy = DEFAULT_POLICY,
-        known: KnownBindings | None = None,
     ) -> DispatcherSignature:
         """The signature of an operator with the schema `func` and the policy `policy`."""
-        bindings = arguments(func, symint=symint, policy=policy, known=known)
+        bindings = arguments(func, symint=symint, policy=policy)
         returns = cpp.returns_type(func.returns, policy=policy)
         return DispatcherSignature(func, symint, prefix, policy, bindings, returns)
 

@@ -19,16 +19,12 @@ from dataclasses import dataclass
 from opgen.api import cpp, dispatcher
 from opgen.api.translate import translate
 from opgen.api.types import (
-    AS_LIST_REF,
     DEFAULT_POLICY,
     MUTABLE_OPTIONAL_TENSOR,
-    SYMBOLIC,
-    WITH_DEFAULT,
     ArgName,
     Binding,
     CType,
     Expr,
-    KnownBindings,
     NamedCType,
     TypePolicy,
     render_decls,
@@ -108,18 +104,9 @@ def argument(
     return [Binding(plain.name, nctype, plain, default)]
 
 
-def arguments(
-    func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY, known: KnownBindings | None = None
-) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order; those that are new become known."""
-    if known is None or policy.use_const_ref_for_mutable_tensors:
-        known = KnownBindings()
+def arguments(func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
+    """The parameters for all arguments of `func`, in the schema's order."""
     own, is_out = func.arguments, func.is_out_fn()
-    kind = symint * SYMBOLIC + policy.use_ilistref_for_tensor_lists * AS_LIST_REF + (not is_out) * WITH_DEFAULT
-    written = [a for a in own.flat_all if a.annotation is not None and isinstance(a.type, OptionalType)]
-    if own.tensor_options is None and not written:
-        # As in C++, but for the order.
-        return cpp.bindings_of(own.flat_all, kind, policy, known)
     return tuple(
         [
             binding
@@ -143,12 +130,10 @@ class NativeSignature:
     returns: CType
 
     @staticmethod
-    def derive(
-        function: NativeFunction, *, symint: bool, prefix: str = "", known: KnownBindings | None = None
-    ) -> NativeSignature:
+    def derive(function: NativeFunction, *, symint: bool, prefix: str = "") -> NativeSignature:
         """The signature of a kernel of `function`."""
         policy = TypePolicy.from_function(function)
-        return NativeSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy, known=known)
+        return NativeSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy)
 
     @staticmethod
     def from_schema(
@@ -157,10 +142,9 @@ class NativeSignature:
         symint: bool,
         prefix: str = "",
         policy: TypePolicy = DEFAULT_POLICY,
-        known: KnownBindings | None = None,
     ) -> NativeSignature:
         """The signature of a kernel of an operator with the schema `func` and the policy `policy`."""
-        bindings = arguments(func, symint=symint, policy=policy, known=known)
+        bindings = arguments(func, symint=symint, policy=policy)
         return NativeSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
     def with_prefix(self, prefix: str) -> NativeSignature:

@@ -18,7 +18,7 @@ from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.functionalization import ViewInverseSignature, ViewMeta
 from opgen.api.native import NativeSignature
 from opgen.api.structured import StructuredImplSignature
-from opgen.api.types import Binding, KnownBindings, TypePolicy
+from opgen.api.types import Binding, TypePolicy
 from opgen.model import BackendIndex, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 
 __all__ = [
@@ -39,11 +39,9 @@ __all__ = [
 class Signatures:
     """The signatures of one operator."""
 
-    def __init__(self, function: NativeFunction, known: KnownBindings | None = None) -> None:
-        """Parameters that are `known` from other operators need not be made again."""
+    def __init__(self, function: NativeFunction) -> None:
         self.function = function
         self.func = function.func
-        self._known = known
 
     @cached_property
     def schema(self) -> str:
@@ -64,7 +62,7 @@ class Signatures:
     def cpp(self) -> CppSignatureGroup:
         """The functions of namespace `at`; called `__dispatch_…` if the real ones are written by hand."""
         return CppSignatureGroup.from_native_function(
-            self.function, method=False, fallback_binding=self.function.manual_cpp_binding, known=self._known
+            self.function, method=False, fallback_binding=self.function.manual_cpp_binding
         )
 
     @cached_property
@@ -82,26 +80,26 @@ class Signatures:
     @cached_property
     def dispatcher(self) -> DispatcherSignature:
         """The dispatcher's, with `c10::SymInt`."""
-        return DispatcherSignature.derive(self.function, known=self._known)
+        return DispatcherSignature.derive(self.function)
 
     @cached_property
     def dispatcher_nosymint(self) -> DispatcherSignature:
         """The dispatcher's, with plain integers."""
         if not self.has_symint:
             return self.dispatcher
-        return DispatcherSignature.derive(self.function, symint=False, known=self._known)
+        return DispatcherSignature.derive(self.function, symint=False)
 
     @cached_property
     def native(self) -> NativeSignature:
         """A kernel's, with plain integers."""
-        return NativeSignature.derive(self.function, symint=False, known=self._known)
+        return NativeSignature.derive(self.function, symint=False)
 
     @cached_property
     def native_symint(self) -> NativeSignature:
         """A kernel's, with `c10::SymInt`."""
         if not self.has_symint:
             return self.native
-        return NativeSignature.derive(self.function, symint=True, known=self._known)
+        return NativeSignature.derive(self.function, symint=True)
 
     @cached_property
     def return_names(self) -> tuple[str, ...]:

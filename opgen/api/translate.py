@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias
 
 from opgen.api.types import (
     BOOL,
@@ -270,22 +270,8 @@ def call_arguments(
     bindings: Sequence[Expr | Binding], goals: Sequence[NamedCType | Binding], *, method: bool = False
 ) -> str:
     """What `translate` finds, as the arguments of a call."""
-    if not method and _are_alike(bindings, goals):
-        return ", ".join([binding.name for binding in bindings])
     wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
     return ", ".join(_solve(_facts(bindings, method=method), wanted, allow_copies=False))
-
-
-def _are_alike(
-    bindings: Sequence[Expr | Binding], goals: Sequence[NamedCType | Binding]
-) -> TypeGuard[Sequence[Binding]]:
-    """Whether the goals are what is bound, in its order: most functions call others that take the same."""
-    if len(bindings) != len(goals):
-        return False
-    for binding, goal in zip(bindings, goals):
-        if not isinstance(binding, Binding) or not isinstance(goal, Binding) or binding.nctype is not goal.nctype:
-            return False
-    return True
 
 
 def _facts(bindings: Iterable[Expr | Binding], *, method: bool) -> dict[Fact, str]:

@@ -303,30 +303,6 @@ class Binding:
         return Binding(name, self.nctype, self.argument, self.default)
 
 
-# What a parameter depends on beside its argument: its kind is the sum of those that hold.
-SYMBOLIC: Final = 1
-"""It takes `c10::SymInt` where the schema says so."""
-AS_LIST_REF: Final = 2
-"""It takes lists of tensors as `ITensorListRef`."""
-WITH_DEFAULT: Final = 4
-"""It may be left out, if the schema has a default."""
-REDUNDANT: Final = 8
-"""It is a memory format beside a `TensorOptions`, which may hold one as well."""
-KINDS: Final = 16
-
-
-class KnownBindings:
-    """The parameters that were made for arguments, of each kind and by the argument's identity.
-
-    Equal arguments of different operators are one value, so that most parameters need not be made anew.
-    """
-
-    __slots__ = ("of_kind",)
-
-    def __init__(self) -> None:
-        self.of_kind: Final[tuple[dict[int, Binding], ...]] = tuple([{} for _ in range(KINDS)])
-
-
 @dataclass(frozen=True, slots=True)
 class Expr:
     """A C++ expression."""

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
-from opgen.api.types import Binding, KnownBindings
+from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
@@ -81,12 +81,9 @@ class DerivativeEntry:
 
 
 def read_derivative_entry(
-    node: Node, functions: Mapping[str, NativeFunction], known: KnownBindings, log: Diagnostics
+    node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics
 ) -> DerivativeEntry | None:
-    """The entry in `node`, or None if what is logged left nothing to work with.
-
-    Parameters that are `known` from other operators are not made again.
-    """
+    """Read the entry in `node`; None, with the reasons logged, if it can't be read."""
     if not isinstance(node, MappingNode):
         label = "it has keys such as 'name: ...' and 'self: ...'"
         log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
@@ -102,7 +99,7 @@ def read_derivative_entry(
     handles_complex = False
     try:
         stated, conditions = _read_differentiability(said.get(OUTPUT_DIFFERENTIABILITY), function)
-        operator = Operator.of(function, stated, conditions, known)
+        operator = Operator.of(function, stated, conditions)
         handles_complex = HANDLES_COMPLEX in said and boolean(said[HANDLES_COMPLEX])
     except UserError as problem:
         log.extend(problem.diagnostics)

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, united
-from opgen.api.types import KnownBindings
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
 from opgen.frontend.nodes import ListNode, load_yaml
@@ -45,8 +44,7 @@ def load_derivatives(
         )
         return MappingProxyType({})
     by_name = {function.func.name.text: function for function in functions}
-    known = KnownBindings()
-    entries = [read_derivative_entry(node, by_name, known, log) for node in root.items]
+    entries = [read_derivative_entry(node, by_name, log) for node in root.items]
     infos = dict(_name_nodes(_without_repeats(entries, log)))
     for view, copy in _copies(view_groups, infos):
         infos[copy.func.name] = _copied(infos[view.func.name], copy)

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
-from opgen.frontend.cpp_names import identifier, is_identifier, qualified_name
+from opgen.frontend.cpp_names import identifier, qualified_name
 from opgen.frontend.fields import (
     Field,
     Table,
@@ -58,9 +58,9 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
+from opgen.schema.arguments import ArgumentMemo
 from opgen.schema.function_schema import argument_places
 from opgen.schema.lexer import Cursor
-from opgen.schema.memo import SchemaReader
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
 
@@ -228,15 +228,15 @@ All but two are torch's: `random: False` says that an operator whose name sounds
 
 def read_entry(
     node: Node,
-    schemas: SchemaReader,
+    memo: ArgumentMemo,
     legal_tags: Mapping[str, TagDefinition] | None,
     ignored_keys: Collection[DispatchKey],
     log: Diagnostics,
 ) -> Entry | None:
-    """The entry in `node`, its schema read with `schemas`; None if what is logged left nothing to work with.
+    """Read the entry in `node`; None, with the reasons logged, if it has mistakes.
 
-    Kernels under the ignored keys are read and checked, and then left out.  Without legal tags (their
-    file can't be read) any tag will do.
+    `memo` has the arguments of the entries before it.  Kernels under `ignored_keys` are checked and then dropped.
+    `legal_tags` is None if their file can't be read; then any tag is legal.
     """
     before = log.error_count
     if not isinstance(node, MappingNode):
@@ -245,7 +245,7 @@ def read_entry(
         log.error("wrong-kind", message, node.span, lacks_space(node) or label)
         return None
     values = read_fields(node, TABLE, lambda: _title(node), log)
-    schema = None if values is None else _read_schema(values.written[FUNC], schemas, log)
+    schema = None if values is None else _read_schema(values.written[FUNC], memo, log)
     if values is None or schema is None:
         return None
     namespace, func = schema
@@ -287,14 +287,14 @@ def operator_of(node: Node) -> str | None:
     return found.group(1) if found else None
 
 
-def _read_schema(where: Scalar, schemas: SchemaReader, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
+def _read_schema(where: Scalar, memo: ArgumentMemo, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
     """The namespace and the schema without it."""
     offset = _name_offset(where)
     namespace = where.text[: offset - 2] if offset else "aten"
     try:
         if offset:
             _check_namespace(where, namespace)
-        return namespace, schemas.read(where.text[offset:])
+        return namespace, FunctionSchema.parse(where.text[offset:], memo)
     except SchemaError as problem:
         log.extend(schema_diagnostic(problem, where, offset).diagnostics)
     except UserError as problem:
@@ -437,31 +437,7 @@ def _default_kernel(func: FunctionSchema) -> BackendMetadata:
 
 
 def _read_dispatch(table: MappingNode, is_structured: bool, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
-    """The kernels of a dispatch table, by key, in the order written."""
-    kernels = _usual_kernels(table, is_structured)
-    return _read_kernels(table, is_structured, log) if kernels is None else kernels
-
-
-def _usual_kernels(table: MappingNode, is_structured: bool) -> dict[DispatchKey, BackendMetadata] | None:
-    """The kernels of a table that names them without namespaces; None if it isn't so simple, or breaks a rule."""
-    kernels: dict[DispatchKey, BackendMetadata] = {}
-    for keys, value in table.entries:
-        if not isinstance(value, Scalar) or not is_identifier(value.text):
-            return None
-        kernel = BackendMetadata(value.text, False, DEFAULT_KERNEL_NAMESPACE)
-        for word in keys.text.split(", "):
-            key = _KEYS.get(word)
-            if key is None or key in kernels or key is DispatchKey.Undefined:
-                return None
-            if is_structured and is_structured_dispatch_key(key):
-                kernels[key] = BackendMetadata(value.text, True, DEFAULT_KERNEL_NAMESPACE)
-            else:
-                kernels[key] = kernel
-    return kernels
-
-
-def _read_kernels(table: MappingNode, is_structured: bool, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
-    """The kernels of any table; what is wrong with it is logged."""
+    """Return the kernels of a dispatch table by key, in the order written; log the mistakes in it."""
     kernels: dict[DispatchKey, BackendMetadata] = {}
     written: dict[DispatchKey, Scalar] = {}
     for key_list, value in table.entries:

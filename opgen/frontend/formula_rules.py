@@ -13,7 +13,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import is_foreach_func
-from opgen.api.types import Binding, KnownBindings, NamedCType, SpecialArgName, TypePolicy
+from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
 from opgen.frontend.expressions import find_syntax_error
 from opgen.frontend.formulas import (
@@ -99,14 +99,10 @@ class Operator:
         function: NativeFunction,
         stated: tuple[bool, ...] | None = None,
         conditions: tuple[str, ...] | None = None,
-        known: KnownBindings | None = None,
     ) -> Operator:
-        """What formulas may speak of, given which results the entry says are differentiable.
-
-        Parameters that are `known` from other operators need not be made again.
-        """
+        """Return what formulas may name, given which results the entry says are differentiable."""
         func, policy = function.func, TypePolicy.from_function(function)
-        bindings = cpp.arguments(func.arguments, faithful=False, symint=True, method=False, policy=policy, known=known)
+        bindings = cpp.arguments(func.arguments, faithful=False, symint=True, method=False, policy=policy)
         parameters = {binding.name: binding for binding in bindings}
         results = dict(zip(_result_names(function), func.returns, strict=True))
         named = _named_gradients(results, stated)

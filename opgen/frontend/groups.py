@@ -34,7 +34,7 @@ def group_forms(functions: Iterable[NativeFunction]) -> defaultdict[Hashable, Fo
 def add_forms(groups: defaultdict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
     """Sorts more functions in."""
     for function in functions:
-        forms = groups[function.namespace, function.func.signature_text()]
+        forms = groups[function.namespace, function.func.signature()]
         forms.setdefault(function.func.kind(), function)
 
 
@@ -49,7 +49,7 @@ def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction 
     """Yield each view with its `_copy` and in-place forms as a group, and all other functions as they are."""
     views: defaultdict[Hashable, ViewForms] = defaultdict(dict)
     for function in functions:
-        key = (function.namespace, function.func.view_signature_text())
+        key = (function.namespace, function.func.view_signature())
         kind = function.view_schema_kind if function.is_view_op else function.func.kind()
         views[key].setdefault(kind, function)
     for kinds in views.values():

@@ -35,7 +35,7 @@ from opgen.model import (
     is_xpu_dispatch_key,
 )
 from opgen.program.program import Program
-from opgen.schema.memo import SchemaReader
+from opgen.schema.arguments import ArgumentMemo
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -147,9 +147,9 @@ def _read_entries(
         return _Written()
     found: dict[str, Entry] = {}
     unread: set[str | None] = set()
-    schemas = SchemaReader()
+    memo = ArgumentMemo()
     for node in root.items:
-        entry = read_entry(node, schemas, legal_tags, ignored_keys, log)
+        entry = read_entry(node, memo, legal_tags, ignored_keys, log)
         if entry is None:
             unread.add(_root_name(node))
             continue

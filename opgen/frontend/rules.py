@@ -353,7 +353,7 @@ def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collecti
         yield Diagnostic(
             "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.name_span),)
         )
-    elif target.function.func.signature_text() != entry.function.func.signature_text():
+    elif target.function.func.signature() != entry.function.func.signature():
         message = f"'{name}' takes other arguments than '{entry.function.func.name}'"
         yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.name_span),))
     for key in entry.kernels if not entry.function.structured else ():
@@ -383,7 +383,7 @@ def _check_signatures(
         return  # each has a place of its own
     for entry in entries:
         func = entry.function.func
-        twin = groups[entry.function.namespace, func.signature_text()][func.kind()]
+        twin = groups[entry.function.namespace, func.signature()][func.kind()]
         if twin.func.name == func.name:
             continue
         note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name.text].name_span)

@@ -17,7 +17,6 @@ from typing import Final
 
 from opgen.api.c_shim import NO_SHIMS, Shims
 from opgen.api.signatures import GroupSignatures, Signatures, ViewGroupSignatures
-from opgen.api.types import KnownBindings
 from opgen.dispatch_keys import (
     GENERIC_DISPATCH_KEYS,
     MPS_DISPATCH_KEYS,
@@ -104,13 +103,12 @@ class Program:
     _signatures: dict[int, Signatures] = field(default_factory=dict, repr=False)
     _group_signatures: dict[int, GroupSignatures] = field(default_factory=dict, repr=False)
     _view_signatures: dict[int, ViewGroupSignatures] = field(default_factory=dict, repr=False)
-    _bindings: KnownBindings = field(default_factory=KnownBindings, repr=False)
 
     def signatures(self, function: NativeFunction) -> Signatures:
         """The function's signatures under each calling convention; derived once, shared by all."""
         found = self._signatures.get(id(function))
         if found is None:
-            found = self._signatures[id(function)] = Signatures(function, self._bindings)
+            found = self._signatures[id(function)] = Signatures(function)
         return found
 
     def group_signatures(self, group: NativeFunctionsGroup) -> GroupSignatures:

@@ -1,5 +1,5 @@
 """The schema language of operators: schema text to frozen values, and back.
 
 `lexer` splits text into tokens with positions, `types`, `arguments`, `names` and `function_schema` hold the values
-and read themselves from a `Cursor`, and `memo` reads many schemas that have parts in common.
+and read themselves from a `Cursor`.
 """

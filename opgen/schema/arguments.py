@@ -8,6 +8,7 @@ Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -30,16 +31,12 @@ class Argument:
     """Whether the operator writes to this argument."""
     text: str = field(init=False, repr=False, compare=False)
     """How a schema spells it."""
-    plain_text: str = field(init=False, repr=False, compare=False)
-    """The same if it aliased nothing."""
 
     def __post_init__(self) -> None:
-        annotation, keep = self.annotation, object.__setattr__
-        tail = f" {self.name}" if self.default is None else f" {self.name}={self.default}"
-        plain_text = f"{self.type.text}{tail}"
-        keep(self, "is_write", annotation is not None and annotation.is_write)
-        keep(self, "text", plain_text if annotation is None else f"{self.type.spell(annotation)}{tail}")
-        keep(self, "plain_text", plain_text)
+        annotation = self.annotation
+        default = "" if self.default is None else f"={self.default}"
+        object.__setattr__(self, "is_write", annotation is not None and annotation.is_write)
+        object.__setattr__(self, "text", f"{self.type.spell(annotation)} {self.name}{default}")
 
     @staticmethod
     def parse(text: str) -> Argument:
@@ -61,6 +58,35 @@ class Argument:
 
     def __str__(self) -> str:
         return self.text
+
+
+_ARGUMENT_END: Final = re.compile(r", |\) ->|$")
+
+
+class ArgumentMemo:
+    """The arguments of the schemas parsed so far, by their text, so that equal ones are parsed once and are one object.
+
+    Of the 9,000 arguments in torch's definitions 1,100 are different.
+    """
+
+    __slots__ = ("_parsed",)
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, tuple[Argument, int]] = {}
+        """Each argument, and how many tokens it has."""
+
+    def read(self, cursor: Cursor) -> Argument:
+        """Read the argument ahead of `cursor`.  Raises SchemaError."""
+        first, end = cursor.index, _ARGUMENT_END.search(cursor.text, cursor.start)
+        text = cursor.text[cursor.start : end.start()] if end else ""
+        if text not in self._parsed:
+            argument = Argument.read(cursor)
+            if end is None or cursor.previous_end != end.start():
+                return argument  # a default with a comma in it
+            self._parsed[text] = (argument, cursor.index - first)
+        argument, tokens = self._parsed[text]
+        cursor.index = first + tokens
+        return argument
 
 
 _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
@@ -188,8 +214,6 @@ class Arguments:
     """All arguments that are written to, the out arguments first."""
     base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
     """What all arguments but the out arguments are, or are lists or optionals of."""
-    signature_text: str = field(init=False, repr=False, compare=False)
-    """`str(self.signature())`."""
 
     def __post_init__(self) -> None:
         # The same arguments, seen in other ways: asked for so often that it is worked out once.
@@ -207,8 +231,6 @@ class Arguments:
         keep(self, "annotations", annotations)
         keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
         keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
-        spelled = [a.plain_text for a in self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only]
-        keep(self, "signature_text", _listed([a.plain_text for a in positional], self.is_vararg, spelled))
 
     @staticmethod
     def parse(text: str) -> Arguments:
@@ -220,8 +242,11 @@ class Arguments:
         return parse_whole(text, "the arguments", read)
 
     @staticmethod
-    def read(cursor: Cursor, close: str = ")") -> tuple[Arguments, dict[str, tuple[int, int]]]:
+    def read(
+        cursor: Cursor, close: str = ")", memo: ArgumentMemo | None = None
+    ) -> tuple[Arguments, dict[str, tuple[int, int]]]:
         """The arguments up to and with `close`, and the offsets of each by its name."""
+        read_argument = Argument.read if memo is None else memo.read
         positional: list[Argument] = []
         kwarg_only: list[Argument] = []
         places: dict[str, tuple[int, int]] = {}
@@ -235,7 +260,7 @@ class Arguments:
             elif cursor.accept("..."):
                 is_vararg = True
             else:
-                argument = Argument.read(cursor)
+                argument = read_argument(cursor)
                 _check_argument(cursor, argument, start, places, kwarg_only if into is kwarg_only else None)
                 into.append(argument)
                 places[argument.name] = (start, cursor.previous_end)
@@ -304,12 +329,6 @@ class Arguments:
         """Whether any argument but the out arguments is a generator."""
         return BaseTy.Generator in self.base_types
 
-    def signature_text_without_defaults(self) -> str:
-        """`str(self.signature(strip_default=True))`."""
-        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
-        spelled = [f"{a.type.text} {a.name}" for a in keyword_only]
-        return _listed([f"{a.type.text} {a.name}" for a in self.flat_positional], self.is_vararg, spelled)
-
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """What the forms of one operator share: no annotations, out arguments or tensor options.
 
@@ -323,13 +342,14 @@ class Arguments:
             return Argument(argument.name, argument.type, default, None)
 
         own = self.self_arg
+        keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
         return Arguments(
             tuple(map(strip, self.pre_self_positional)),
             SelfArgument(strip(own.argument)) if own is not None else None,
             tuple(map(strip, self.post_self_positional)),
-            tuple(map(strip, self.pre_tensor_options_kwarg_only)),
+            tuple(map(strip, keyword_only)),
             None,
-            tuple(map(strip, self.post_tensor_options_kwarg_only)),
+            (),
             (),
             self.is_vararg,
         )

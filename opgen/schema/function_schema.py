@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Final
 
-from opgen.schema.arguments import Argument, Arguments
+from opgen.schema.arguments import Argument, ArgumentMemo, Arguments
 from opgen.schema.lexer import Cursor
 from opgen.schema.names import BaseOperatorName, OperatorName
 from opgen.schema.returns import Return, read_returns
@@ -52,21 +52,21 @@ class FunctionSchema:
     is_varret: bool = False
     """Whether the returns end in `...`."""
     _kind: SchemaKind = field(init=False, repr=False, compare=False)
-    _signature_text: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments))
 
     @staticmethod
-    def parse(text: str) -> FunctionSchema:
-        """The schema that `text` spells.
+    def parse(text: str, memo: ArgumentMemo | None = None) -> FunctionSchema:
+        """Parse `text`, a schema.
 
-        Raises SchemaError, with the offsets of the very characters that are wrong.
+        Arguments that `memo` has from other schemas are shared instead of parsed again.
+        Raises SchemaError with the offsets of the characters that are wrong.
         """
         cursor = Cursor(text)
         name = OperatorName.read(cursor)
         cursor.expect("(", "after the operator's name")
-        arguments, places = Arguments.read(cursor)
+        arguments, places = Arguments.read(cursor, memo=memo)
         cursor.expect("->", "after the arguments")
         returns_start = cursor.start
         returns, is_varret = read_returns(cursor)
@@ -161,35 +161,6 @@ class FunctionSchema:
         """The signature that a view operator shares with its `_copy` form."""
         return self.signature(strip_view_copy_name=True)
 
-    def signature_text(self) -> str:
-        """`str(self.signature())`, worked out once: it is what functions are sorted by."""
-        if not self._signature_text:
-            is_plain = self.name.text != _BERNOULLI_P
-            text = self._spell_signature(self.arguments.signature_text) if is_plain else str(self.signature())
-            object.__setattr__(self, "_signature_text", text)
-        return self._signature_text
-
-    def signature_text_without_defaults(self) -> str:
-        """`str(self.signature(strip_default=True))`."""
-        if self.name.text == _BERNOULLI_P:
-            return str(self.signature(strip_default=True))
-        return self._spell_signature(self.arguments.signature_text_without_defaults())
-
-    def _spell_signature(self, arguments: str) -> str:
-        """What `signature` would be as text, without making it."""
-        own = self.name.name
-        base = f"__{own.base}__" if own.dunder_method else own.base
-        types = [returned.type.text for returned in self.returns]
-        if self.arguments.written:
-            types += [argument.type.text for argument in self._unreturned()]
-        returns = types[0] if len(types) == 1 and not types[0].startswith("(") else f"({', '.join(types)})"
-        return f"{base}({arguments}) -> {returns}"
-
-    def view_signature_text(self) -> str:
-        """The view signature as text."""
-        base = self.name.name.base
-        return str(self.view_signature()) if base.endswith(("_copy", "_scatter")) else self.signature_text()
-
     def with_name(self, name: OperatorName) -> FunctionSchema:
         """The same schema under another name."""
         return replace(self, name=name)
@@ -230,13 +201,6 @@ def argument_places(text: str) -> dict[str, tuple[int, int]]:
     OperatorName.read(cursor)
     cursor.expect("(", "after the operator's name")
     return Arguments.read(cursor)[1]
-
-
-def keeps_rules(schema: FunctionSchema) -> bool:
-    """Whether `FunctionSchema.parse` would have nothing against what the parts say together."""
-    if schema.arguments.out and not _returns_outs(schema):
-        return False
-    return not schema.name.name.inplace or (_writes_self(schema) and _returns_self(schema))
 
 
 def check_schema(

@@ -26,7 +26,6 @@ ROOMS: Final = MappingProxyType(
         "opgen.dispatch_keys": "model",
         "opgen.schema.lexer": "model",
         "opgen.schema": "model",
-        "opgen.schema.memo": "model",
         "opgen.model": "model",
         "opgen.selective_build": "selective_build",
         "opgen.api": "api",

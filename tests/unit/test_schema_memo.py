@@ -1,4 +1,4 @@
-"""Schemas read from parts that are shared are those read as a whole, whatever the text."""
+"""A schema parsed with a memo equals the schema parsed without one, for any text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opgen.schema.arguments import ArgumentMemo
 from opgen.schema.function_schema import FunctionSchema
 from opgen.schema.lexer import SchemaError
-from opgen.schema.memo import SchemaReader
 
 PIECES = st.sampled_from(
     (
@@ -42,42 +42,40 @@ TEXTS = (
 )  # fmt: skip
 
 
-def outcome(parse: object, text: str) -> object:
+def outcome(text: str, memo: ArgumentMemo | None = None) -> object:
+    """The schema that `text` spells, or the mistake in it."""
     try:
-        schema = parse(text)  # type: ignore[operator]
+        schema = FunctionSchema.parse(text, memo)
     except SchemaError as problem:
         return (problem.id, problem.message, problem.start, problem.end, problem.label)
-    return (schema, str(schema), schema.kind(), schema.signature_text())
+    return (schema, str(schema), schema.kind(), schema.signature())
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_as_a_whole(text: str) -> None:
-    assert outcome(SchemaReader().read, text) == outcome(FunctionSchema.parse, text)
+def test_a_memo_from_the_same_schema(text: str) -> None:
+    memo = ArgumentMemo()
+    assert outcome(text, memo) == outcome(text)
+    assert outcome(text, memo) == outcome(text)
 
 
-@given(st.lists(PIECES, max_size=12).map("".join))
-def test_any_pieces(text: str) -> None:
-    assert outcome(SchemaReader().read, text) == outcome(FunctionSchema.parse, text)
+@given(st.lists(st.lists(PIECES, max_size=12).map("".join), min_size=1, max_size=4))
+def test_a_memo_from_any_schemas(texts: list[str]) -> None:
+    memo = ArgumentMemo()
+    for text in (*TEXTS, *texts):
+        assert outcome(text, memo) == outcome(text)
 
 
-def test_all_of_torchs(torch_source: Path) -> None:
+def test_a_memo_from_all_of_torchs_schemas(torch_source: Path) -> None:
     text = (torch_source / "native" / "native_functions.yaml").read_text()
-    reader = SchemaReader()
+    memo = ArgumentMemo()
     schemas = re.findall(r"^- func: (.*)$", text, re.MULTILINE)
     assert len(schemas) > 2000
     for schema in schemas:
-        read = reader.read(schema)
-        assert read == FunctionSchema.parse(schema)
-        assert read.signature_text() == str(read.signature())
-        assert read.view_signature_text() == str(read.view_signature())
-        assert read.signature_text_without_defaults() == str(read.signature(strip_default=True))
+        assert FunctionSchema.parse(schema, memo) == FunctionSchema.parse(schema)
 
 
 def test_equal_arguments_are_one() -> None:
-    reader = SchemaReader()
-    first, second = reader.read("a(Tensor self, int n=1) -> Tensor"), reader.read("b(int n=1) -> Tensor")
+    memo = ArgumentMemo()
+    first = FunctionSchema.parse("a(Tensor self, int n=1) -> Tensor", memo)
+    second = FunctionSchema.parse("b(int n=1) -> Tensor", memo)
     assert first.arguments.flat_all[1] is second.arguments.flat_all[0]
-    assert first.returns[0] is second.returns[0]
-    third = reader.read("c.out(Tensor self, int n=1) -> Tensor")
-    assert third.arguments is first.arguments
-    assert third.returns is first.returns
