@@ -18,6 +18,7 @@ of this module's business.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -390,11 +391,15 @@ def _bool_array_default(d: str, size: int) -> str:
     return "{" + words.replace("True", "true").replace("False", "false") + "}"
 
 
+_ESCAPED_OR_QUOTE: Final = re.compile(r'\\.|"', re.DOTALL)
+_REQUOTED: Final = MappingProxyType({"\\'": "'", '"': '\\"'})
+
+
 def _string_literal(d: str) -> str:
     """`d` with C++'s quotes: a schema may quote a string with either kind."""
     if d[0] == '"':
         return d
-    return '"' + d[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+    return '"' + _ESCAPED_OR_QUOTE.sub(lambda found: _REQUOTED.get(found[0], found[0]), d[1:-1]) + '"'
 
 
 def _options_default(options: TensorOptionsArguments) -> str | None:

@@ -1,4 +1,4 @@
-r"""Turns plain text into C++ tokens, where several emitters need the same ones.
+r"""Turns plain text into C++ tokens that several emitters need.
 
 string_literal('conv(str padding="valid") -> Tensor')   →   "conv(str padding=\"valid\") -> Tensor"
 """
@@ -10,6 +10,7 @@ from typing import Final
 
 _ESCAPES: Final = MappingProxyType(
     {
+        **{code: f"\\{code:03o}" for code in (*range(0x20), 0x7F)},
         ord("\\"): "\\\\",
         ord('"'): '\\"',
         ord("\n"): "\\n",
@@ -17,10 +18,11 @@ _ESCAPES: Final = MappingProxyType(
         ord("\t"): "\\t",
     }
 )
+"""Characters that end a literal or a line, and control characters: three octal digits run into no digit after them."""
 
 
 def string_literal(text: str) -> str:
-    """`text` as a C++ string literal."""
+    """Return `text` as a C++ string literal."""
     if "\\" in text or '"' in text or not text.isprintable():
         text = text.translate(_ESCAPES)
     return f'"{text}"'

@@ -131,7 +131,7 @@ if (!grad_fns.empty()) {{
 
 
 def _indented(text: str, indent: str) -> str:
-    return "".join([f"{indent}{line}\n" for line in text.splitlines()])
+    return "".join([f"{indent}{line}\n" for line in text.removesuffix("\n").split("\n") if text])
 
 
 # ------------------------------------------------------------------------------ what is kept

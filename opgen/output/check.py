@@ -52,7 +52,7 @@ def compare(files: Iterable[OutputFile], folders: Mapping[str, str | os.PathLike
     for file in files:
         path = os.path.join(folders[file.root], file.path)
         old = read_lines(path)
-        new = tuple(file.text.splitlines())
+        new = tuple(file.text.removesuffix("\n").split("\n"))
         if old is None or old != new or Path(path).read_bytes() != file.text.encode():
             yield Difference(path, old, new)
 
@@ -60,7 +60,7 @@ def compare(files: Iterable[OutputFile], folders: Mapping[str, str | os.PathLike
 def read_lines(path: str) -> tuple[str, ...] | None:
     """The lines of a file; None if there is none."""
     try:
-        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").splitlines())
+        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n"))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -84,5 +84,5 @@ def _compare(path: Path, on_disk: str, text: str, flag: str, log: Diagnostics) -
 
 def _code_lines(text: str) -> list[str]:
     """Lines without comments, with single spaces; none that are empty."""
-    lines = (" ".join(line.split()) for line in _COMMENT.sub("", text).splitlines())
+    lines = (" ".join(line.split()) for line in _COMMENT.sub("", text).split("\n"))
     return [line for line in lines if line]

@@ -203,7 +203,9 @@ def splice(value: object, indent: str) -> str:
     items = value if isinstance(value, (list, tuple)) else (value,)
     text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
     if not isinstance(value, EvenTexts) and not _is_even(text):
-        text = "\n".join([line.rstrip() for item in items for line in str(item).splitlines()]).rstrip()
+        # Not splitlines(): C++ and Python know fewer ends of lines than Unicode does.
+        lines = (line for item in map(str, items) if item for line in item.removesuffix("\n").split("\n"))
+        text = "\n".join([line.rstrip() for line in lines]).rstrip()
     if not indent or not text:
         return text
     if "\n\n" in text or text.startswith("\n"):
