@@ -244,6 +244,9 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
         label = "write 'Default:' and the formulas below it"
         log.error("wrong-kind", f"'dispatch' must be a mapping, not {kind_of(dispatch)}", dispatch.span, label)
         return
+    if not dispatch.entries:
+        label = f"write '{DEFAULT_KEY}:' and the formulas below it, or remove 'dispatch'"
+        log.error("missing-value", "'dispatch' has no keys", dispatch.span, label)
     for key, _ in pairs:
         message = f"with 'dispatch', '{key.text}' belongs under one of its keys"
         log.error("formula-beside-dispatch", message, key.span, f"move it below '{DEFAULT_KEY}:'")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -27,6 +28,8 @@ _DIRECTIVE: Final = re.compile(r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|
 _CONDITION: Final = re.compile(rf"\s+(?P<negation>not\s+)?(?P<path>{_PATH})\s*\Z")
 _ITERATION: Final = re.compile(rf"\s+(?P<item>{_NAME})\s+in\s+(?P<path>{_PATH})\s*\Z")
 
+MAX_DEPTH: Final = 32
+"""Maximum nesting depth of blocks."""
 DIRECTIVES: Final = ("if", "else", "endif", "for", "endfor")
 _FORMS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -125,7 +128,7 @@ class _Directive:
 
 def parse_template(source: Source) -> tuple[Segment, ...]:
     """The segments of a template's text."""
-    segments, _ = _parse_block(_lines(source), None)
+    segments, _ = _parse_block(_lines(source), None, 0)
     return segments
 
 
@@ -139,17 +142,22 @@ def _lines(source: Source) -> Iterator[_Line]:
         start += len(text)
 
 
-def _parse_block(lines: Iterator[_Line], opener: _Directive | None) -> tuple[tuple[Segment, ...], _Directive | None]:
-    """The segments up to the directive that ends the block of `opener`, and that directive."""
+def _parse_block(
+    lines: Iterator[_Line], opener: _Directive | None, depth: int
+) -> tuple[tuple[Segment, ...], _Directive | None]:
+    """Return the segments up to the directive that ends the block of `opener`, and that directive."""
+    if opener and depth > MAX_DEPTH:
+        message, label = f"blocks are nested more than {MAX_DEPTH} deep", "move the inner ones to the emitter"
+        raise _error("template-nested-too-deep", message, opener.span, label)
     segments: list[Segment] = []
     for line in lines:
         directive = _directive(line)
         if directive is None:
             segments += _parse_line(line)
         elif directive.word == "if":
-            segments.append(_parse_conditional(directive, lines))
+            segments.append(_parse_conditional(directive, lines, depth + 1))
         elif directive.word == "for":
-            segments.append(_parse_loop(directive, lines))
+            segments.append(_parse_loop(directive, lines, depth + 1))
         elif opener and directive.word in _CLOSERS[opener.word]:
             return _merged(segments), directive
         else:
@@ -175,22 +183,22 @@ def _directive(line: _Line) -> _Directive | None:
     return _Directive(word, rest, span)
 
 
-def _parse_conditional(opener: _Directive, lines: Iterator[_Line]) -> Conditional:
+def _parse_conditional(opener: _Directive, lines: Iterator[_Line], depth: int) -> Conditional:
     match = _CONDITION.match(opener.rest)
     if match is None:
         raise _malformed(opener)
-    body, closer = _parse_block(lines, opener)
+    body, closer = _parse_block(lines, opener, depth)
     otherwise: tuple[Segment, ...] = ()
     if closer and closer.word == "else":
-        otherwise, _ = _parse_block(lines, closer)
+        otherwise, _ = _parse_block(lines, closer, depth)
     return Conditional(opener.reference(match), match["negation"] is not None, body, otherwise)
 
 
-def _parse_loop(opener: _Directive, lines: Iterator[_Line]) -> Loop:
+def _parse_loop(opener: _Directive, lines: Iterator[_Line], depth: int) -> Loop:
     match = _ITERATION.match(opener.rest)
     if match is None:
         raise _malformed(opener)
-    body, _ = _parse_block(lines, opener)
+    body, _ = _parse_block(lines, opener, depth)
     return Loop(match["item"], opener.reference(match), body)
 
 
@@ -214,13 +222,11 @@ def _parse_line(line: _Line) -> Iterator[Segment]:
 
 
 def _merged(segments: list[Segment]) -> tuple[Segment, ...]:
-    """`segments` with neighbouring texts made one and empty ones dropped."""
+    """Return `segments` with adjacent texts joined and empty ones dropped."""
     merged: list[Segment] = []
-    for segment in segments:
-        if isinstance(segment, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += segment
-        elif segment:
-            merged.append(segment)
+    for is_text, group in groupby(segments, lambda segment: isinstance(segment, str)):
+        adjacent = list(group)
+        merged += filter(None, ["".join(map(str, adjacent))]) if is_text else adjacent
     return tuple(merged)
 
 

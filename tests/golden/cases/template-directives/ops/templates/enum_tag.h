@@ -1,0 +1,81 @@
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+$if x
+deep
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
+$endif
