@@ -13,23 +13,46 @@ library need, relative to where they are installed from.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from typing import Final
+
+from opgen.diagnostics import Diagnostic, Note, UserError
 
 _HEADER_SUFFIXES: Final = (".h", ".hpp", ".cuh")
 
 
+_SPECIAL: Final = re.compile(r"[ #:]")
+_UNREADABLE: Final = re.compile(r"""[\x00-\x1f\x7f;|*?=&\\'"()<>^`]""")
+"""Characters that Make or Ninja cannot read in a name, however they are escaped."""
+
+
 def render_depfile(target: str, inputs: Iterable[str]) -> str:
-    """The rule that says what `target` depends on; any file that isn't there any more is no mistake."""
-    paths = [_escape(path) for path in sorted(set(inputs))]
-    rule = " \\\n  ".join([f"{_escape(target)}:", *paths])
-    return f"{rule}\n"
+    """Return the rule that says what `target` depends on; a file that doesn't exist any more is no mistake.
+
+    Raises UserError for each name that Make or Ninja cannot read.
+    """
+    names = [target, *sorted(set(inputs))]
+    problems = [_unreadable(name, found[0]) for name in names if (found := _UNREADABLE.search(_with_slashes(name)))]
+    if problems:
+        raise UserError(*problems)
+    rule, *paths = map(_escape, names)
+    return " \\\n  ".join([f"{rule}:", *paths]) + "\n"
+
+
+def _unreadable(name: str, character: str) -> Diagnostic:
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
+    message = f"a depfile can't name {name!r}: Make and Ninja don't read '{shown}' in a name"
+    return Diagnostic("depfile-name", message, notes=(Note("rename the file or its folder"),))
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace(os.sep, "/")
 
 
 def _escape(path: str) -> str:
-    """`path` as Make and Ninja read it."""
-    path = path.replace(os.sep, "/")
-    return path.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ").replace("\n", " ")
+    """Return `path` as Make and Ninja read it."""
+    return _SPECIAL.sub(r"\\\g<0>", _with_slashes(path).replace("$", "$$"))
 
 
 def render_install_list(paths: Iterable[str]) -> str:

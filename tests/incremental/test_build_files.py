@@ -14,6 +14,7 @@ import pytest
 
 import opgen
 from opgen import gen
+from opgen.diagnostics import UserError
 from opgen.output.build_files import render_depfile
 from opgen.output.manifest import NAME as MANIFEST
 
@@ -85,8 +86,41 @@ def test_a_depfile_needs_a_stamp(here: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_paths_as_make_reads_them() -> None:
-    text = render_depfile("a b", ["c$d", "e#f", "g", "h i"])
-    assert text == "a\\ b: \\\n  c$$d \\\n  e\\#f \\\n  g \\\n  h\\ i\n"
+    text = render_depfile("a b", ["c$d", "e#f", "g", "h i", "j:k"])
+    assert text == "a\\ b: \\\n  c$$d \\\n  e\\#f \\\n  g \\\n  h\\ i \\\n  j\\:k\n"
+
+
+NAMES = ["a:b", "a b", "a#b", "a$b", "a%b", "a[b]", "~a", "-a", "a@b", "a,b", "é", "a!b", "a{b}", "a+b"]
+
+
+@pytest.mark.skipif(shutil.which("ninja") is None or shutil.which("make") is None, reason="needs make and ninja")
+def test_make_and_ninja_read_every_name_that_is_written(tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 1))
+    (tmp_path / "stamp.d").write_text(render_depfile("stamp", NAMES))
+    (tmp_path / "Makefile").write_text("stamp:\n\t@echo made; touch stamp\n-include stamp.d\n")
+    ninja = "rule r\n  command = echo made; touch stamp; cp stamp.d copy.d\n  depfile = copy.d\n  deps = gcc\n"
+    (tmp_path / "build.ninja").write_text(f"{ninja}build stamp: r\n")
+    for tool in ("make", "ninja"):
+        (tmp_path / "stamp").unlink(missing_ok=True)
+
+        def runs(tool: str = tool) -> bool:
+            done = subprocess.run([tool], cwd=tmp_path, capture_output=True, text=True, check=True)
+            return "\nmade" in f"\n{done.stdout}"
+
+        assert [runs(), runs()] == [True, False]
+        for name in NAMES:
+            newer = (tmp_path / "stamp").stat().st_mtime + 1
+            os.utime(tmp_path / name, (newer, newer))
+            assert runs(), (tool, name)
+            os.utime(tmp_path / name, (1, 1))
+
+
+@pytest.mark.parametrize("character", list(";|\t\n*?=&\\'\"()<>^`\r\0"))
+def test_names_that_make_or_ninja_cannot_read_are_reported(character: str) -> None:
+    with pytest.raises(UserError, match="depfile can't name"):
+        render_depfile("stamp", ["ops.yaml", f"a{character}b"])
 
 
 FLAGS: tuple[list[str], ...] = (
