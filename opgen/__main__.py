@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen import __version__
+from opgen.releases.known import describe_releases
 from opgen.run.entry import run_as_program
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -63,7 +64,7 @@ def _build_parser() -> argparse.ArgumentParser:
         description="Generate the code of PyTorch operators.",
         epilog="'opgen gen --help' lists the flags of gen, which check and diff take too.",
     )
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
     parser.add_argument(CMAKE_DIR_FLAG, action="store_true", help="say where the CMake package is, for -Dopgen_DIR=")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, what in COMMANDS.items():

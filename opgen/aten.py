@@ -111,6 +111,8 @@ def _run(arguments: Sequence[str], request: Request, log: Diagnostics) -> WriteR
 
 def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
     """The program that a run is about; None, with the reasons logged, if its inputs are wrong."""
+    if request.choice is None:
+        return None
     program = load_program(
         inputs.functions,
         inputs.tags,
@@ -119,6 +121,7 @@ def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
         selection_path=request.selection_path,
         allow_unknown_operators=request.allow_unknown_operators,
         ignored_keys=request.ignored_keys,
+        torch=request.choice.release,
     )
     if program is None or request.options.aoti_install_dir is None:
         return program
@@ -176,6 +179,8 @@ def _files_read(inputs: Inputs, request: Request) -> Iterator[str]:
     """The files that a run reads, apart from its templates and its code."""
     given = (inputs.functions, inputs.tags, request.selection_path, request.fallback_ops_path)
     yield from (os.fspath(path) for path in given if isinstance(path, Path))
+    if request.choice is not None:
+        yield from map(os.fspath, request.choice.read)
     if request.source_path is not None:
         # Whether there is such a folder decides where templates come from.
         yield os.fspath(request.source_path / "templates")

@@ -135,6 +135,7 @@ def _plan(given: argparse.Namespace, log: Diagnostics) -> Plan | None:
         log,
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,
+        torch=given.torch_version,
     )
     if program is None:
         return None

@@ -82,10 +82,16 @@ def gen(
 
 
 def load_python(
-    functions: Path, tags: Path, deprecated: Path, log: Diagnostics, *, symint: bool = True
+    functions: Path,
+    tags: Path,
+    deprecated: Path,
+    log: Diagnostics,
+    *,
+    symint: bool = True,
+    torch: str | None = None,
 ) -> PythonProgram | None:
     """The operators as Python sees them; None, with the reasons logged, if anything is wrong."""
-    program = load_program(functions, tags, log)
+    program = load_program(functions, tags, log, torch=torch)
     return None if program is None else _derive(program, deprecated, log, symint=symint)
 
 
@@ -109,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _plan(given: argparse.Namespace, log: Diagnostics) -> Plan | None:
-    program = load_program(given.native_functions, given.tags, log)
+    program = load_program(given.native_functions, given.tags, log, torch=given.torch_version)
     if program is None:
         return None
     templates = TemplateSet(autograd_templates(given.autograd))

@@ -25,7 +25,9 @@ from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.output.console import count
 from opgen.output.pinned import diff_pinned
 from opgen.output.template import TemplateSet
+from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.run.entry import run_as_program
+from opgen.run.flags import add_torch_version
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, find_inputs
 from opgen.run.internal_error import EXIT_CODE, render_internal_error
 
@@ -56,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="the headers are for kernels of the devices' own only, to stand beside torch's shims",
     )
     parser.add_argument(FALLBACK_OPS_FLAG, metavar="FILE", help="list of further operators that have shims")
+    add_torch_version(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing if all is well")
     parser.add_argument("--version", action="version", version=f"opgen {__version__}")
     return parser
@@ -100,6 +103,7 @@ def _request(given: argparse.Namespace, log: Diagnostics) -> Request:
     """The run of `opgen gen` that would write the headers: those of all devices."""
     flags = ["--aoti-install-dir", os.fspath(given.folder), UPDATE_SHIM_FLAG]
     flags += [SOURCE_PATH_FLAG, given.source_path] if given.source_path is not None else []
+    flags += [TORCH_VERSION_FLAG, given.torch_version] if given.torch_version is not None else []
     flags += [FROM_TORCH_FLAG] if given.from_torch else []
     flags += [EXTEND_SHIM_FLAG] if given.extend_aoti_c_shim else []
     flags += [FALLBACK_OPS_FLAG, given.aoti_fallback_ops] if given.aoti_fallback_ops is not None else []

@@ -1,8 +1,7 @@
 """Turns the command line of the ATen generator into checked `Options`.
 
 The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of
-our own: `--from-torch`, `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.  Nothing is
-read from the disk here.
+our own: `--from-torch`, `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.
 
     -d out --mps   ->   Options(install_dir=out, dispatch_keys=(CPU, …, MPS, …))
 """
@@ -20,13 +19,15 @@ from opgen.dispatch_keys import (
     MPS_DISPATCH_KEYS,
     MTIA_DISPATCH_KEYS,
     TORCH_DISPATCH_KEYS,
-    XPU_DISPATCH_KEYS,
     DispatchKey,
     is_generic_dispatch_key,
 )
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.program.program import Options
+from opgen.releases.choice import Choice, choose_release
+from opgen.releases.known import newest_release
+from opgen.releases.release import Release
 from opgen.run.flags import DEPFILE_FLAG, STAMP_FLAG, add_build, add_definitions, add_dry_run, add_talk
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
@@ -66,6 +67,8 @@ class Request:
     """Whether `--backend-whitelist` says which keys code is written for."""
     has_xpu: bool
     """Whether the build is for XPU, and so has a list of XPU sources."""
+    choice: Choice | None
+    """The release of torch; None if it can't be told, with the reason logged."""
     quiet: bool
     verbose: bool
     jobs: int = 0
@@ -243,10 +246,15 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 
 
 def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
-    """What the command line asks for; wrong values are logged, wrong flags end the process."""
+    """What the command line asks for; wrong values are logged, wrong flags end the process.
+
+    Which release of torch it is for may be read from the tree of the definitions.
+    """
     given = build_parser().parse_args(argv)
+    choice = choose_release(given.source_path, given.torch_version, log)
+    release = newest_release() if choice is None else choice.release
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
-    ignored = _ignored_keys(mps, xpu, given.mtia)
+    ignored = _ignored_keys(release, mps, xpu, given.mtia)
     _check_shim_flags(given, log)
     if given.depfile is not None and given.stamp is None:
         label = "what was read is said of the file that a build waits for"
@@ -281,6 +289,7 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         with_python=given.python,
         selects_backends=bool(given.backend_whitelist),
         has_xpu=xpu,
+        choice=choice,
         quiet=given.quiet,
         verbose=given.verbose,
         jobs=given.jobs,
@@ -309,8 +318,8 @@ def _tuple_or_none(values: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)
 
 
-def _ignored_keys(mps: bool, xpu: bool, mtia: bool) -> tuple[DispatchKey, ...]:
-    switches = ((mps, MPS_DISPATCH_KEYS), (xpu, XPU_DISPATCH_KEYS), (mtia, MTIA_DISPATCH_KEYS))
+def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[DispatchKey, ...]:
+    switches = ((mps, MPS_DISPATCH_KEYS), (xpu, release.xpu_keys), (mtia, MTIA_DISPATCH_KEYS))
     return tuple(key for is_on, keys in switches if not is_on for key in keys)
 
 

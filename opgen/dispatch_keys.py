@@ -282,8 +282,5 @@ TORCH_DISPATCH_KEYS: Final = (
 MPS_DISPATCH_KEYS: Final = (DispatchKey.MPS, DispatchKey.SparseMPS, DispatchKey.SparseCsrMPS)
 """Those of them that only a build for MPS has."""
 
-XPU_DISPATCH_KEYS: Final = (DispatchKey.XPU,)
-"""Those of them that only a build for XPU has."""
-
 MTIA_DISPATCH_KEYS: Final = (DispatchKey.MTIA,)
 """Those of them that only a build for MTIA has."""

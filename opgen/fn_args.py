@@ -44,8 +44,8 @@ def gen_annotated(
     write_files(tuple(files), {"install": Path(out)})
 
 
-def _load(functions: Path, tags: Path, log: Diagnostics) -> Program | None:
-    program = load_program(functions, tags, log)
+def _load(functions: Path, tags: Path, log: Diagnostics, torch: str | None = None) -> Program | None:
+    program = load_program(functions, tags, log, torch=torch)
     if program is not None:
         check_bindings(program, log)
     return None if log.has_errors else program
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _plan(given: argparse.Namespace, log: Diagnostics) -> Plan | None:
-    program = _load(given.native_functions, given.tags, log)
+    program = _load(given.native_functions, given.tags, log, given.torch_version)
     if program is None:
         return None
     templates = TemplateSet(autograd_templates(given.autograd))

@@ -30,6 +30,7 @@ from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile, Target
 from opgen.program.autograd import AutogradProgram
+from opgen.releases.known import newest_release
 from opgen.run.finish import finish
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.record import code_files, record_of
@@ -100,7 +101,7 @@ def load_extension(
     """The extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong."""
     tags = source / _TAGS
     legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
-    program = load_program(source / _FUNCTIONS, legal_tags, log)
+    program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release())
     if program is None:
         return None
     breaches = tuple(check_extension(program))

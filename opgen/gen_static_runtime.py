@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
-    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log)
+    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
     if program is None:
         return None
     return write_files(generate(program), {"install": given.install_dir}, dry_run=given.dry_run)

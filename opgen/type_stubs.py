@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _plan(given: argparse.Namespace, log: Diagnostics) -> Plan | None:
     deprecated = given.autograd / DEPRECATED
-    program = load_python(given.native_functions, given.tags, deprecated, log)
+    program = load_python(given.native_functions, given.tags, deprecated, log, torch=given.torch_version)
     if program is None:
         return None
     read, operators = (given.native_functions, given.tags, deprecated), len(program.program.functions)

@@ -73,6 +73,10 @@ _REPLACED: Final = ("Sym", "TypeAndSize", "TensorGeometry")
 """What types are called that hold symbols, in whose place the compiler of graphs puts its own."""
 
 
+SELF_POINTER: Final = "getptr()"
+"""A pointer to the node, in its members."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """A member of a node's class, and the lines that handle it, as they stand in the class and its functions."""
@@ -120,16 +124,24 @@ class Node:
 
     @staticmethod
     def of(
-        info: DifferentiabilityInfo, op: str, *, keeps_more: bool = False, known: KnownMembers | None = None
+        info: DifferentiabilityInfo,
+        op: str,
+        *,
+        keeps_more: bool = False,
+        known: KnownMembers | None = None,
+        self_pointer: str = SELF_POINTER,
     ) -> Node:
-        """The class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't."""
+        """The class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't.
+
+        `self_pointer` is the expression by which a node gives a pointer to itself.
+        """
         arguments = info.args_with_derivatives
         # Lists of which some tensors may be missing have no gradients in torch.
         wanted = _LIST_PARAMETERS | {OPTIONAL_TENSOR_LIST.spelled} if keeps_more else _LIST_PARAMETERS
         lists = [argument.name for argument in arguments if argument.nctype.type.spelled in wanted]
         members = [
-            *_members(info.all_saved_inputs, False, known if known is not None else {}),
-            *_members(info.all_saved_outputs, True, known if known is not None else {}),
+            *_members(info.all_saved_inputs, False, known if known is not None else {}, self_pointer),
+            *_members(info.all_saved_outputs, True, known if known is not None else {}, self_pointer),
         ]
         return Node(
             info,
@@ -151,14 +163,14 @@ def nodes_of(infos: Iterable[DifferentiabilityInfo], *, keeps_more: bool = False
 # ------------------------------------------------------------------------------------ members
 
 
-def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMembers) -> list[Member]:
+def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMembers, self_pointer: str) -> list[Member]:
     """What is kept of some values, by name."""
     found = []
     for name, ctype in sorted([(value.name, value.nctype.type) for value in values], key=itemgetter(0)):
         key = (name, ctype.spelled, is_output)
         member = known.get(key)
         if member is None:
-            member = known[key] = _member(name, ctype, is_output)
+            member = known[key] = _member(name, ctype, is_output, self_pointer)
         found.append(member)
     return found
 
@@ -195,10 +207,10 @@ def is_kept(ctype: CType) -> bool:
     return not is_lost and value.elem not in _NEVER_KEPT and not (is_optional and value.elem == _STRING)
 
 
-def _member(name: str, ctype: CType, is_output: bool) -> Member:
+def _member(name: str, ctype: CType, is_output: bool, self_pointer: str) -> Member:
     spelled = ctype.spelled
     if spelled in _TENSORS:
-        node = "getptr()" if is_output else ""
+        node = self_pointer if is_output else ""
         return Member(
             name=name,
             ctype=ctype,
@@ -210,7 +222,7 @@ def _member(name: str, ctype: CType, is_output: bool) -> Member:
             is_output=is_output,
         )
     if spelled in _TENSOR_LISTS:
-        node = "getptr()" if is_output else "nullptr"
+        node = self_pointer if is_output else "nullptr"
         return _list_member(name, ctype, "std::vector<Tensor>", f"unpack_list({name}_, {node})", is_output)
     if spelled in _LISTS_WITH_GAPS:
         return _list_member(name, ctype, "torch::List<std::optional<Tensor>>", f"unpack_opt_list({name}_)", is_output)

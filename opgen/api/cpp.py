@@ -32,6 +32,7 @@ from opgen.api.types import (
     CONST_SCALAR,
     CONST_TENSOR,
     DEFAULT_POLICY,
+    DIMNAME_LIST,
     I_TENSOR_LIST_REF,
     INT_ARRAY_REF,
     LONG,
@@ -161,6 +162,7 @@ def _type_table(symint: bool) -> _TypeTable:
         BaseTy.Scalar: SCALAR_ARRAY_REF,
         BaseTy.int: INT_ARRAY_REF,
         BaseTy.SymInt: symbolic,
+        BaseTy.Dimname: DIMNAME_LIST,
     }
     del array[BaseTy.bool]
     optional: dict[BaseTy, CType] = {ty: OptionalCType(ctype) for ty, ctype in value.items()}

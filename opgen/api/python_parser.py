@@ -22,6 +22,7 @@ from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 TENSOR: Final = BaseType(BaseTy.Tensor)
 BOOL: Final = BaseType(BaseTy.bool)
 FLOAT: Final = BaseType(BaseTy.float)
+DIMNAME: Final = BaseType(BaseTy.Dimname)
 
 PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {
@@ -40,6 +41,7 @@ PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
                 BaseTy.Layout,
                 BaseTy.Device,
                 BaseTy.DeviceIndex,
+                BaseTy.Dimname,
                 BaseTy.MemoryFormat,
                 BaseTy.Storage,
                 BaseTy.Stream,
@@ -56,6 +58,7 @@ _PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.int: "IntArrayRef",
         BaseTy.SymInt: "SymIntArrayRef",
         BaseTy.Scalar: "ScalarList",
+        BaseTy.Dimname: "DimnameList",
     }
 )
 
@@ -150,6 +153,7 @@ _UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.MemoryFormat: "memoryformat",
         BaseTy.Storage: "storage",
         BaseTy.Stream: "stream",
+        BaseTy.Dimname: "dimname",
     }
 )
 """The parser's method that gives a value of a type; for an optional one, with `Optional` behind it."""
@@ -161,11 +165,12 @@ _LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.SymInt: "symintlist",
         BaseTy.float: "doublelist",
         BaseTy.Scalar: "scalarlist",
+        BaseTy.Dimname: "dimnamelist",
     }
 )
 
 
-_OPTIONAL_LISTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float)))
+_OPTIONAL_LISTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.Dimname)))
 """The elements of lists that the parser gives as optional ones."""
 _NEVER_OPTIONAL: Final = frozenset(map(BaseType, (BaseTy.Storage, BaseTy.Stream)))
 """What the parser never gives as an optional value."""
@@ -182,6 +187,8 @@ def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> st
         return "generator"
     if t.elem == TENSOR:
         return "optionalTensor"
+    if isinstance(t.elem, ListType) and t.elem.elem == DIMNAME:
+        return "toDimnameListOptional"
     return f"{_unpacker(t.elem)}Optional" if may_be_none(t, default) and has_optional_method(t) else _unpacker(t.elem)
 
 

@@ -53,6 +53,7 @@ _BASE_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.Generator: "Generator",
         BaseTy.Storage: "Storage | UntypedStorage",
         BaseTy.Stream: "Stream",
+        BaseTy.Dimname: "str | EllipsisType | None",
     }
 )
 """What may be given where a schema says a type; a name of a device does for a device, and None for the current one."""

@@ -371,6 +371,8 @@ tensorListT: Final = BaseCppType("at", "TensorList")
 iTensorListRefT: Final = BaseCppType("at", "ITensorListRef")
 iOptTensorListRefT: Final = BaseCppType("at", "IOptTensorListRef")
 dimVectorT: Final = BaseCppType("at", "DimVector")
+dimnameT: Final = BaseCppType("at", "Dimname")
+dimnameListT: Final = BaseCppType("at", "DimnameList")
 layoutT: Final = BaseCppType("at", "Layout")
 deviceT: Final = BaseCppType("at", "Device")
 deviceIndexT: Final = BaseCppType("at", "DeviceIndex")
@@ -398,6 +400,7 @@ BASE_TYPE_TO_CPP: Final[Mapping[BaseTy, BaseCppType]] = MappingProxyType(
         BaseTy.Tensor: tensorT,
         BaseTy.int: longT,
         BaseTy.DimVector: dimVectorT,
+        BaseTy.Dimname: dimnameT,
         BaseTy.float: doubleT,
         BaseTy.str: stringT,
         BaseTy.bool: boolT,
@@ -463,6 +466,7 @@ OPTIONAL_SYM_INT_ARRAY_REF: Final = BaseCType(optionalSymIntArrayRefT)
 LONG_VECTOR: Final = VectorCType(LONG)
 SYM_INT_VECTOR: Final = VectorCType(SYM_INT)
 TENSOR_LIST: Final = BaseCType(tensorListT)
+DIMNAME_LIST: Final = BaseCType(dimnameListT)
 I_TENSOR_LIST_REF: Final = ConstRefCType(BaseCType(iTensorListRefT))
 I_OPT_TENSOR_LIST_REF: Final = BaseCType(iOptTensorListRefT)
 OPTIONAL_TENSOR_LIST: Final = ConstRefCType(ListCType(OPTIONAL_TENSOR))

@@ -22,7 +22,7 @@ from typing import Final
 
 from opgen.api.autograd import Derivative, identifiers, is_foreach_func, uses_single_grad
 from opgen.api.autograd_nodes import Node
-from opgen.dest.autograd_home import TORCH, AutogradHome, is_of_torch
+from opgen.dest.autograd_home import AutogradHome, is_of_torch, torch_home
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -34,7 +34,10 @@ _SHARES_NOTHING: Final = ("lift_fresh",)
 
 def emit_autograd_function_headers(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Functions.h"""
-    env = {"autograd_function_declarations": "\n".join(map(render_declaration, _all_nodes(program)))}
+    home = torch_home(program.program.release)
+    env = {
+        "autograd_function_declarations": "\n".join([render_declaration(node, home) for node in _all_nodes(program)])
+    }
     yield OutputFile("Functions.h", templates.render("Functions.h", env))
 
 
@@ -62,7 +65,7 @@ def _base_class(function: NativeFunction) -> str:
     return "Node" if is_view else "TraceableFunction"
 
 
-def render_declaration(node: Node, home: AutogradHome = TORCH) -> str:
+def render_declaration(node: Node, home: AutogradHome) -> str:
     """The class."""
     op, base = node.op, _base_class(node.info.func)
     released = "".join([member.released for member in node.members])

@@ -2,7 +2,7 @@
 
 The emitters of autograd make both, and take from here what differs.
 
-    TORCH.redispatch(function, symint=False)                      at::redispatch::add
+    torch_home(release).redispatch(function, symint=False)        at::redispatch::add
     extension_home("mylib").redispatch(function, symint=False)    ::mylib::_ops::add_Tensor::redispatch
 """
 
@@ -13,6 +13,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.model import NativeFunction
+from opgen.releases.release import Release
 
 _NAMESPACE: Final = "aten"
 
@@ -26,7 +27,13 @@ class AutogradHome:
     node_pointer: str
     """The template of pointers to nodes."""
     make_node: str
-    """The template of functions that make nodes."""
+    """The expression that makes a node, with places for its class and for the arguments."""
+    fires_hooks: bool
+    """Whether kernels tell hooks of the nodes that they made."""
+    spares_copies: bool
+    """Whether kernels of operators on lists copy neither nodes nor storages."""
+    complex_gradients: frozenset[str]
+    """Operators that torch knows to have formulas which hold for complex tensors as well."""
     entry_points: str
     """The namespace of a class for each operator, which redispatches; empty for torch's own functions."""
     kernel_prefix: str
@@ -48,22 +55,28 @@ class AutogradHome:
         return f"at::redispatch::{name}"
 
 
-TORCH: Final = AutogradHome(
-    exports="TORCH_API",
-    node_pointer="c10::intrusive_ptr",
-    make_node="c10::make_intrusive",
-    entry_points="",
-    kernel_prefix="",
-    checks_results=True,
-    has_decompositions=True,
-    keeps_more=False,
-    lacks_tangents=(
-        "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
-        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
-        "so that we can prioritize its implementation."
-    ),
-)
-"""torch's own sources."""
+def torch_home(release: Release) -> AutogradHome:
+    """Torch's own sources, of a release."""
+    return AutogradHome(
+        exports="TORCH_API",
+        node_pointer="std::shared_ptr" if release.nodes_are_shared else "c10::intrusive_ptr",
+        make_node="std::shared_ptr<{0}>(new {0}({1}), deleteNode)"
+        if release.nodes_are_shared
+        else "c10::make_intrusive<{0}>({1})",
+        fires_hooks=release.node_hooks,
+        spares_copies=release.spares_copies,
+        complex_gradients=release.complex_gradients,
+        entry_points="",
+        kernel_prefix="",
+        checks_results=True,
+        has_decompositions=True,
+        keeps_more=False,
+        lacks_tangents=(
+            "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
+            "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
+            "so that we can prioritize its implementation."
+        ),
+    )
 
 
 def extension_home(namespace: str) -> AutogradHome:
@@ -71,7 +84,10 @@ def extension_home(namespace: str) -> AutogradHome:
     return AutogradHome(
         exports="",
         node_pointer="detail::NodePointer",
-        make_node="detail::make_node",
+        make_node="detail::make_node<{0}>({1})",
+        fires_hooks=False,
+        spares_copies=True,
+        complex_gradients=frozenset(),
         entry_points=f"::{namespace}::_ops",
         kernel_prefix="record_",
         checks_results=False,

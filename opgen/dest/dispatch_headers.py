@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.dest.dispatch_key_files import dependency_group, functions_keys, ops_header
+from opgen.dest.native_functions import EXPORT
 from opgen.dest.served_forms import KernelMap, Served
 from opgen.model import DispatchKey
 from opgen.output.files import OutputFile
@@ -26,7 +27,7 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
     """Yields the headers of each key that has C++ functions of its own."""
     kernels = KernelMap(program)
     for key in functions_keys(options):
-        groups = declare_functions(program, kernels.served_by(key))
+        groups = declare_functions(program, kernels.served_by(key), program.release.kernel_exports.get(key, EXPORT))
         yield _outer_header(key, options, templates)
         if not options.per_operator_headers:
             every = [declaration for _, declarations in groups for declaration in declarations]
@@ -41,11 +42,11 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
             yield _operator_header(key, name, declarations, templates)
 
 
-def declare_functions(program: Program, groups: Iterable[Served]) -> Iterator[tuple[str, list[str]]]:
+def declare_functions(program: Program, groups: Iterable[Served], export: str) -> Iterator[tuple[str, list[str]]]:
     """For each group that a key has kernels for, its root name and the declarations of its functions."""
     for served in groups:
         declarations = [
-            f"TORCH_API {signature.decl()};"
+            f"{export} {signature.decl()};"
             for form, _ in served.forms
             for signature in program.signatures(form).cpp_backend.signatures()
         ]

@@ -34,9 +34,6 @@ from opgen.model import (
 )
 from opgen.program.program import Program
 
-_KEEPS_DTYPE_OF_OUT: Final = frozenset({"cumprod.out", "cumsum.out"})
-"""Out forms whose `dtype`, if it isn't given, is that of the out argument."""
-
 
 def kernel_name(function: NativeFunction) -> str:
     """What the kernel is called, in `at::functionalization`."""
@@ -242,7 +239,7 @@ def _call_functional(
     known = dict(zip(parameters.names, parameters.names, strict=True))
     known.update((tensor.name, f"{tensor.name}_") for tensor in parameters.tensors)
     out = function.func.arguments.out
-    if str(function.func.name) in _KEEPS_DTYPE_OF_OUT:
+    if str(function.func.name) in program.release.keep_dtype_of_out:
         known["dtype"] = "dtype.has_value() ? dtype : std::optional<at::ScalarType>(out_.scalar_type())"
     goals = program.signatures(functional).dispatcher.arguments
     # An out form has no tensor options: they are those of what it writes to.

@@ -14,7 +14,7 @@ A kernel that serves several operators or keys is declared once a header.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from opgen.api.types import render_defns
 from opgen.dest.includes import by_root_name, ops_include
@@ -26,13 +26,17 @@ from opgen.model import (
     NativeFunction,
     NativeFunctionsGroup,
     OperatorName,
-    is_xpu_dispatch_key,
 )
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
 
 _Group: TypeAlias = NativeFunction | NativeFunctionsGroup
+_Declared: TypeAlias = tuple[str, str]
+"""A declaration, as what stands before its export macro and behind it."""
+
+EXPORT: Final = "TORCH_API"
+"""The macro that exports what the release has no other macro for."""
 
 
 def emit_native_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -65,13 +69,17 @@ def _emit_operator(
 
 def _render_namespaces(program: Program, kernels: _Kernels, groups: Iterable[_Group]) -> list[str]:
     """A block for each namespace that has kernels of these operators; an empty one if none has."""
-    blocks: dict[str, dict[str, None]] = {}
+    blocks: dict[str, dict[_Declared, str]] = {}
     for group in groups:
-        for kernel, declaration in _declarations(program, kernels, group):
-            blocks.setdefault(kernel.cpp_namespace, {})[declaration] = None
+        for kernel, declared, export in _declarations(program, kernels, group):
+            # A kernel of several keys is exported as the first of them says.
+            blocks.setdefault(kernel.cpp_namespace, {}).setdefault(declared, export)
     if not blocks:
         blocks[DEFAULT_KERNEL_NAMESPACE] = {}
-    return [_render_namespace(name, declarations) for name, declarations in blocks.items()]
+    return [
+        _render_namespace(name, [f"{word}{export} {rest}" for (word, rest), export in declarations.items()])
+        for name, declarations in blocks.items()
+    ]
 
 
 def _render_namespace(name: str, declarations: Iterable[str]) -> str:
@@ -81,36 +89,53 @@ def _render_namespace(name: str, declarations: Iterable[str]) -> str:
     return opened + "".join([f"{declaration}\n" for declaration in declarations]) + closed
 
 
-def _declarations(program: Program, kernels: _Kernels, group: _Group) -> Iterator[tuple[BackendMetadata, str]]:
-    """The kernels of a function or group, key by key, and how each of them is declared."""
+def _declarations(
+    program: Program, kernels: _Kernels, group: _Group
+) -> Iterator[tuple[BackendMetadata, _Declared, str]]:
+    """The kernels of a function or group, key by key, how each of them is declared, and its export macro."""
     if isinstance(group, NativeFunction):
         for index, kernel in kernels.of(group):
-            yield kernel, _render_function(program, index, kernel, group)
+            declared = _declare_function(program, index, kernel, group)
+            yield kernel, declared, _kernel_export(program, index, kernel)
         return
     found = [(index, kernel, function) for function in group.functions() for index, kernel in kernels.of(function)]
     for index, kernel, function in sorted(found, key=lambda item: kernels.position(item[0])):
         if kernel.structured:
-            yield kernel, render_structured_class(program, index, kernel, group)
+            export = program.release.class_exports.get(index.dispatch_key, EXPORT)
+            yield kernel, _declare_class(program, kernel, group), export
         else:
-            yield kernel, _render_function(program, index, kernel, function)
+            declared = _declare_function(program, index, kernel, function)
+            yield kernel, declared, _kernel_export(program, index, kernel)
 
 
-def _render_function(program: Program, index: BackendIndex, kernel: BackendMetadata, function: NativeFunction) -> str:
-    return f"TORCH_API {program.signatures(function).kernel(index).decl(kernel.kernel)};"
+def _kernel_export(program: Program, index: BackendIndex, kernel: BackendMetadata) -> str:
+    release = program.release
+    if kernel.kernel in release.exported_kernels:
+        return EXPORT
+    return release.kernel_exports.get(index.dispatch_key, EXPORT)
+
+
+def _declare_function(
+    program: Program, index: BackendIndex, kernel: BackendMetadata, function: NativeFunction
+) -> _Declared:
+    return "", f"{program.signatures(function).kernel(index).decl(kernel.kernel)};"
+
+
+def _declare_class(program: Program, kernel: BackendMetadata, group: NativeFunctionsGroup) -> _Declared:
+    signatures = program.group_signatures(group)
+    return "struct ", (
+        f"structured_{kernel.kernel} : public at::meta::structured_{signatures.meta_name} {{\n"
+        f"  void impl({render_defns(signatures.impl_arguments)});\n"
+        "};"
+    )
 
 
 def render_structured_class(
     program: Program, index: BackendIndex, kernel: BackendMetadata, group: NativeFunctionsGroup
 ) -> str:
     """The class of a structured kernel."""
-    signatures = program.group_signatures(group)
-    # XPU kernels are in a library of their own, whose classes others derive from.
-    export = "TORCH_XPU_API" if is_xpu_dispatch_key(index.dispatch_key) else "TORCH_API"
-    return (
-        f"struct {export} structured_{kernel.kernel} : public at::meta::structured_{signatures.meta_name} {{\n"
-        f"  void impl({render_defns(signatures.impl_arguments)});\n"
-        "};"
-    )
+    word, rest = _declare_class(program, kernel, group)
+    return f"{word}{program.release.class_exports.get(index.dispatch_key, EXPORT)} {rest}"
 
 
 class _Kernels:

@@ -40,6 +40,8 @@ class _Class:
     outputs: int
     delegates: bool
     """Whether the author's class wants to know of outputs too."""
+    has_names: bool
+    """Whether outputs may have names of dimensions."""
 
 
 def wrap_structured(
@@ -71,7 +73,9 @@ def _class_of(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeF
         parent = f"{kernel.cpp_namespace}::structured_{kernel.kernel}"
         name = f"structured_{kernel.kernel}_{kind.name}"
     delegates = group.out.structured_inherits is not None
-    return _Class(name, parent, key, kind, len(function.func.returns), delegates)
+    return _Class(
+        name, parent, key, kind, len(function.func.returns), delegates, calls.program.release.named_dimensions
+    )
 
 
 # ------------------------------------------------------------------------------------ the class
@@ -115,17 +119,27 @@ def _constructor(made: _Class) -> str:
     return f"  {made.name}({parameters}) : outputs_{{ {references} }} {{}}\n"
 
 
+_NAME_DIMENSIONS: Final = (
+    "if (!names.empty()) {",
+    "  namedinference::propagate_names(outputs_[output_idx], names);",
+    "}",
+)
+
+
 def _set_output(method: str, made: _Class, *, may_restride: bool) -> str:
     """One of the two methods through which the meta function tells of an output.
 
     If it is not `may_restride`, the kernel copes with any strides and needs no proxy.
     """
     statements = [*enter_device(made.key), *_provide_output(made.kind, may_restride)]
+    if made.has_names:
+        statements += _NAME_DIMENSIONS
+    names, taken = (", names", ", DimnameList names") if made.has_names else ("", "")
     if made.delegates:
         # Last, since the author's class may ask for the output that has just been provided.
-        statements.append(f"{made.parent}::set_output_raw_strided(output_idx, sizes, strides, options);")
+        statements.append(f"{made.parent}::set_output_raw_strided(output_idx, sizes, strides, options{names});")
     return f"""\
-  void {method}(int64_t output_idx, IntArrayRef sizes, IntArrayRef strides, TensorOptions options) override {{
+  void {method}(int64_t output_idx, IntArrayRef sizes, IntArrayRef strides, TensorOptions options{taken}) override {{
 {block(statements, "    ")}  }}"""
 
 

@@ -25,9 +25,6 @@ from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 
-SHARDS: Final = 10
-"""How many files the functions are split over."""
-
 MANUAL_TRACER: Final = frozenset(
     (
         *("_backward", "_fw_primal", "_make_dual", "_version", "copy_", "data", "detach", "detach_", "is_leaf"),
@@ -62,7 +59,7 @@ def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[Output
         [function for function in program.functions if _has_tracer(function)],
         key=lambda function: function.func.name.name.base,
         item_env=lambda function: _item_env(program.signatures(function)),
-        shards=SHARDS,
+        shards=program.release.autograd_shards,
         sharded_keys=("ops_headers", "trace_method_definitions", "trace_wrapper_registrations"),
     )
 

@@ -25,10 +25,9 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
-from opgen.dest.autograd_home import TORCH, AutogradHome
+from opgen.dest.autograd_home import AutogradHome, torch_home
 from opgen.dest.autograd_kernels import has_derived_kernel, is_tracked_view, is_written_by_hand, viewed_argument
 from opgen.dest.autograd_operators import (
-    HAS_COMPLEX_GRADIENT,
     MAY_RETURN_OLD_IMPL,
     MAY_RETURN_OLD_STORAGE,
     MAY_SWAP_STORAGE,
@@ -43,14 +42,13 @@ from opgen.dest.variable_type_forward import (
     render_refusal,
     render_tangents,
 )
-from opgen.dest.variable_type_graph import render_history, render_nodes, render_saved_outputs
+from opgen.dest.variable_type_graph import render_history, render_hooks, render_nodes, render_saved_outputs
 from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
 from opgen.model import BaseTy, BaseType, NativeFunction
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
 from opgen.program.autograd import AutogradProgram
 
-SHARDS: Final = 10
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _RESULT_OF_FORWARD: Final = "output"
 """Operators that compute gradients take it beside their input, which carries the gradient."""
@@ -66,15 +64,16 @@ def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) 
 
 def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """VariableType_0.cpp … and VariableTypeEverything.cpp"""
+    count = program.program.release.autograd_shards
     # Kernels for one key stand together, those for all backends last.
     keys = (*(key for key in program.dispatch_keys if key != DEFAULT_KEY), DEFAULT_KEY)
-    everything, *shares = [_Contents({key: [] for key in keys}, {key: [] for key in keys}) for _ in range(SHARDS + 1)]
+    everything, *shares = [_Contents({key: [] for key in keys}, {key: [] for key in keys}) for _ in range(count + 1)]
     share_of: dict[str, _Contents] = {}
-    for piece in kernel_pieces(program, TORCH):
+    for piece in kernel_pieces(program, torch_home(program.program.release)):
         name = piece.root_name
         share = share_of.get(name)
         if share is None:
-            share = share_of[name] = shares[shard(name, SHARDS)]
+            share = share_of[name] = shares[shard(name, count)]
         registration = _registration(piece)
         for contents in (everything, share):
             contents.registrations[piece.key].append(registration)
@@ -101,7 +100,7 @@ class KernelPiece:
 
 def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[KernelPiece]:
     """The kernels of all operators that have some."""
-    known = KnownParameters()
+    known = KnownParameters(home)
     for matched in program.functions:
         function = matched.func
         if not has_derived_kernel(matched) or is_written_by_hand(function):
@@ -183,6 +182,7 @@ def _render_kernel(kernel: Kernel, name: str) -> str:
 {checks.after}\
 {_render_results(kernel) if kernel.records else ""}\
 {render_refusal(kernel, OUT_REASON) if kernel.is_out and kernel.inputs else ""}\
+{render_hooks(kernel) if kernel.records else ""}\
 {_RESET if kernel.names.base in RESETS_GRADIENTS and kernel.names.is_of_torch else ""}\
 {_render_return(kernel)}\
 }}
@@ -314,7 +314,7 @@ def _render_results_named(kernel: Kernel) -> str:
 def _render_results(kernel: Kernel) -> str:
     """Ties the results to the graph and sets their tangents."""
     names = [output.name for output in kernel.outputs] or ["self"]
-    history = render_history(kernel, names, rebase=kernel.writes and not kernel.is_view_family)
+    history = render_history(kernel, names)
     if kernel.is_out:
         return history
     complex_checks = "" if kernel.writes else _render_complex_checks(kernel)
@@ -324,7 +324,7 @@ def _render_results(kernel: Kernel) -> str:
 def _render_complex_checks(kernel: Kernel) -> str:
     """Refuses complex results, unless the formulas hold for complex tensors as well."""
     names, info = kernel.names, kernel.info
-    if (info is not None and info.handles_complex) or (names.is_of_torch and names.base in HAS_COMPLEX_GRADIENT):
+    if (info is not None and info.handles_complex) or names.base in kernel.home.complex_gradients:
         return ""
     checked = [one.name for one in kernel.outputs if one.type == _TENSOR]
     return "".join([f'  throw_error_for_complex_autograd({name}, "{names.base}");\n' for name in checked])

@@ -11,10 +11,10 @@ must be the same, and results must be new tensors (or, for views, share the stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
 
@@ -45,7 +45,8 @@ def render_checks(
     return DebugChecks(f"  #ifndef NDEBUG\n{before}  #endif\n", f"  #ifndef NDEBUG\n{after}  #endif\n")
 
 
-def _tensor(name: str) -> DebugChecks:
+def _tensor(name: str, *, reserves: bool) -> DebugChecks:
+    del reserves
     before = f"""\
   auto {name}_storage_saved =
     {name}.has_storage() ? ::std::optional<Storage>({name}.storage()) : ::std::nullopt;
@@ -70,11 +71,20 @@ def _same_storage(name: str, other: str) -> str:
 """
 
 
-def _tensors(name: str) -> DebugChecks:
+def _storages(name: str, reserves: bool) -> tuple[str, str]:
+    """The vector for the storages of a list, and the member function that adds one."""
+    vector = f"  std::vector<::std::optional<Storage>> {name}_storage_saved"
+    if reserves:
+        return f"{vector};\n  {name}_storage_saved.reserve({name}.size());\n", "emplace_back"
+    return f"{vector}({name}.size());\n", "push_back"
+
+
+def _tensors(name: str, *, reserves: bool) -> DebugChecks:
+    vector, add = _storages(name, reserves)
     before = f"""\
-  std::vector<::std::optional<Storage>> {name}_storage_saved({name}.size());
+{vector}\
   for (const Tensor& tensor : {name})
-    {name}_storage_saved.push_back(
+    {name}_storage_saved.{add}(
       tensor.has_storage() ? ::std::optional<Storage>(tensor.storage()) : ::std::nullopt);
   std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
   for (size_t i=0; i<{name}.size(); i++)
@@ -93,11 +103,12 @@ def _tensors(name: str) -> DebugChecks:
     return DebugChecks(before, after)
 
 
-def _optional_tensors(name: str) -> DebugChecks:
+def _optional_tensors(name: str, *, reserves: bool) -> DebugChecks:
+    vector, add = _storages(name, reserves)
     before = f"""\
-  std::vector<::std::optional<Storage>> {name}_storage_saved({name}.size());
+{vector}\
   for (const ::std::optional<Tensor>& tensor : {name})
-    {name}_storage_saved.push_back(
+    {name}_storage_saved.{add}(
       tensor.has_value() && tensor->has_storage() ? ::std::optional<Storage>(tensor->storage()) : ::std::nullopt);
   std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
   for (size_t i=0; i<{name}.size(); i++) {{
@@ -140,7 +151,13 @@ def _result(kernel: str, name: str, view_base: str) -> str:
     return text
 
 
-CHECKS: Final[Mapping[str, Callable[[str], DebugChecks]]] = MappingProxyType(
+class Check(Protocol):
+    """The checks of a parameter, given its name, and whether a list of storages is reserved."""
+
+    def __call__(self, name: str, *, reserves: bool) -> DebugChecks: ...
+
+
+CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     {"tensor": _tensor, "list": _tensors, "optional list": _optional_tensors}
 )
-"""What is looked at of a parameter, by its kind, given its name; of an `optional list` tensors may lack."""
+"""What is looked at of a parameter, by its kind; of an `optional list` tensors may lack."""

@@ -60,7 +60,7 @@ def _node(kernel: Kernel) -> str:
 def _maker(kernel: Kernel, node: str) -> str:
     """The expression that makes the node."""
     argument = f'"{kernel.names.base}"' if node == "NotImplemented" else ""
-    return f"{kernel.home.make_node}<{node}>({argument})"
+    return kernel.home.make_node.format(node, argument)
 
 
 # -------------------------------------------------------------------------------- before the call
@@ -89,7 +89,7 @@ def render_nodes(kernel: Kernel) -> str:
 def _render_nodes_of_lists(kernel: Kernel, node: str, saved: str) -> str:
     names = ", ".join([_element(kernel, one) for one in kernel.differentiated])
     pointer = f"{kernel.home.node_pointer}<{node}>"
-    written = _indented(_for_each_node(saved), "    ") if saved else ""
+    written = _indented(_for_each_node(kernel, saved), "    ") if saved else ""
     return f"""\
   std::vector<{pointer}> grad_fns;
   if (_any_requires_grad) {{
@@ -116,12 +116,12 @@ def _element(kernel: Kernel, one: Parameter) -> str:
     return one.element if kernel.derivatives is not None or one.name == "self" else one.name
 
 
-def _for_each_node(statements: str, before: str = "") -> str:
+def _for_each_node(kernel: Kernel, statements: str, before: str = "") -> str:
     return f"""\
 if (!grad_fns.empty()) {{
 {before}\
     for (const auto& i : c10::irange(grad_fns.size())) {{
-        auto grad_fn = grad_fns[i];
+        {"const auto&" if kernel.home.spares_copies else "auto"} grad_fn = grad_fns[i];
         if (grad_fn != nullptr) {{
 {_indented(statements, "            ")}\
         }}
@@ -251,16 +251,46 @@ _MASKED: Final = re.compile(r"wrap_opt_if\(\s*(\w+)\s*,(?=(.*?)\))")
 # --------------------------------------------------------------------------------- after the call
 
 
-def render_history(kernel: Kernel, outputs: Sequence[str], *, rebase: bool) -> str:
+def render_history(kernel: Kernel, outputs: Sequence[str]) -> str:
     """Ties the results to the node."""
-    function, names = ("rebase_history" if rebase else "set_history"), ", ".join(outputs)
+    rebases, names = _rebases(kernel), ", ".join(outputs)
+    function = "rebase_history" if rebases else "set_history"
+    before = keep = ""
+    if rebases and kernel.home.fires_hooks:
+        node = f"{kernel.home.node_pointer}<Node>"
+        if kernel.is_of_lists:
+            before, keep = f"  c10::SmallVector<{node}, 8> _rebased_fns(grad_fns.size());\n", "_rebased_fns[i] = "
+        else:
+            before, keep = f"  {node} _rebased_fn;\n", "_rebased_fn = "
     if kernel.is_of_lists:
-        before = f"""\
+        flattened = f"""\
     auto differentiable_outputs = flatten_tensor_args( {names} );
     TORCH_INTERNAL_ASSERT(differentiable_outputs.size() == grad_fns.size());
 """
-        return _indented(_for_each_node(f"{function}(differentiable_outputs[i], grad_fns[i]);", before), "  ")
-    return f"  if (grad_fn) {{\n      {function}(flatten_tensor_args( {names} ), grad_fn);\n  }}\n"
+        statement = f"{keep}{function}(differentiable_outputs[i], grad_fns[i]);"
+        return before + _indented(_for_each_node(kernel, statement, flattened), "  ")
+    return f"{before}  if (grad_fn) {{\n      {keep}{function}(flatten_tensor_args( {names} ), grad_fn);\n  }}\n"
+
+
+def _rebases(kernel: Kernel) -> bool:
+    """Whether the results are written to, and so have a history already."""
+    return kernel.writes and not kernel.is_view_family
+
+
+def render_hooks(kernel: Kernel) -> str:
+    """Tell hooks of the nodes that were made; nothing if the library has no such hooks."""
+    if not kernel.home.fires_hooks:
+        return ""
+    if kernel.is_of_lists:
+        return """\
+  for (const auto& i : c10::irange(grad_fns.size())) {
+      if (_rebased_fns[i]) {
+          fire_node_creation_hooks(_rebased_fns[i]);
+      }
+  }
+"""
+    node = "_rebased_fn" if _rebases(kernel) else "grad_fn"
+    return f"  if ({node}) {{\n      fire_node_creation_hooks({node});\n  }}\n"
 
 
 def render_saved_outputs(kernel: Kernel) -> str:
@@ -270,5 +300,5 @@ def render_saved_outputs(kernel: Kernel) -> str:
         return ""
     statements = _render_saved(kernel, saved, is_output=True)
     if kernel.is_of_lists:
-        return _indented(_for_each_node(statements), "  ")
+        return _indented(_for_each_node(kernel, statements), "  ")
     return f"  if (grad_fn) {{\n{_indented(statements, '    ')}  }}\n"

@@ -65,7 +65,7 @@ class Parameter:
     """What a debug build looks at."""
 
     @staticmethod
-    def derive(binding: Binding) -> Parameter:
+    def derive(binding: Binding, *, spares_copies: bool) -> Parameter:
         """A parameter of the dispatcher's signature."""
         name, argument = binding.name, binding.argument
         assert isinstance(argument, Argument), "the dispatcher takes options one by one"
@@ -84,7 +84,7 @@ class Parameter:
             is_tangent_defined=f"isFwGradDefined{'TensorList' if is_list else ''}({name})",
             unpacking=f'  auto{"" if is_list else "&"} {unpacked} = unpack({name}, "{name}", ' if is_unpacked else "",
             unpacked=unpacked,
-            checks=CHECKS[kind](unpacked) if kind else None,
+            checks=CHECKS[kind](unpacked, reserves=spares_copies) if kind else None,
         )
 
 
@@ -92,6 +92,7 @@ class Parameter:
 class KnownParameters:
     """The parameters of a run's kernels, each derived once."""
 
+    home: AutogradHome
     # By identity, so that parameters of an operator need not be looked at; signatures keep them alive.
     _by_binding: dict[int, Parameter] = field(default_factory=dict)
     _by_definition: dict[str, Parameter] = field(default_factory=dict)
@@ -106,7 +107,7 @@ class KnownParameters:
         defn = binding.defn()
         parameter = self._by_definition.get(defn)
         if parameter is None:
-            parameter = self._by_definition[defn] = Parameter.derive(binding)
+            parameter = self._by_definition[defn] = Parameter.derive(binding, spares_copies=self.home.spares_copies)
         self._by_binding[id(binding)] = parameter
         return parameter
 

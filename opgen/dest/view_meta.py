@@ -11,14 +11,17 @@ function of `FunctionalInverses`, which is only declared here: torch's authors w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from opgen.api.functionalization import NAMESPACE, reverse_name
 from opgen.api.signatures import ViewMeta
-from opgen.api.types import Binding, render_decls
+from opgen.api.types import Binding, VectorCType, render_decls
+from opgen.dest.kernel_calls import block
 from opgen.dest.operator_includes import render_includes, view_and_copy
-from opgen.model import NativeFunctionsViewGroup
+from opgen.model import NativeFunction, NativeFunctionsViewGroup
 from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
@@ -72,14 +75,17 @@ def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[View
 def render_declarations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
     """The definitions of a view's classes, without the code of their virtual members."""
     for view_meta in _classes(program, group):
-        yield _render_class(view_meta)
+        attributes = view_meta.attributes
+        if program.release.views_own_values:
+            attributes = tuple([replace(each, nctype=each.nctype.remove_const_ref()) for each in attributes])
+        yield _render_class(view_meta, attributes)
 
 
-def _render_class(view_meta: ViewMeta) -> str:
+def _render_class(view_meta: ViewMeta, attributes: Sequence[Binding]) -> str:
     name = view_meta.classname
     parameters = (*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments)
-    stored = [binding.type for binding in (*view_meta.base_ctor_arguments, *view_meta.attributes)]
-    members = "".join([f"  {binding.type} {binding.name};\n" for binding in view_meta.attributes])
+    stored = [binding.type for binding in (*view_meta.base_ctor_arguments, *attributes)]
+    members = "".join([f"  {binding.type} {binding.name};\n" for binding in attributes])
     return f"""\
 struct TORCH_API {name} : public ViewMeta {{
   FUNCTIONALIZATION_VIEWMETA_NAME({name})
@@ -117,10 +123,10 @@ def _base_arguments(view_meta: ViewMeta) -> str:
 
 
 def _initializers(view_meta: ViewMeta) -> Iterator[str]:
-    """The initializer of each attribute; one that owns what its parameter refers to copies it."""
+    """The initializer of each attribute; a vector copies the list that its parameter refers to."""
     for attribute, parameter in zip(view_meta.attributes, view_meta.extra_ctor_arguments, strict=True):
-        owns = attribute.nctype.type != parameter.nctype.type
-        yield f"{attribute.name}({parameter.name}{'.vec()' if owns else ''})"
+        is_vector = isinstance(attribute.nctype.type, VectorCType)
+        yield f"{attribute.name}({parameter.name}{'.vec()' if is_vector else ''})"
 
 
 def _names(bindings: Iterable[Binding]) -> str:
@@ -133,28 +139,70 @@ def _names(bindings: Iterable[Binding]) -> str:
 def render_implementations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
     """The code of the virtual members of a view's classes."""
     for view_meta in _classes(program, group):
-        yield _render_members(group, view_meta)
+        yield _render_members(program, group, view_meta)
         if view_meta.is_multi_output:
             yield _render_to_out_index(view_meta)
 
 
-def _render_members(group: NativeFunctionsViewGroup, view_meta: ViewMeta) -> str:
+def _render_members(program: Program, group: NativeFunctionsViewGroup, view_meta: ViewMeta) -> str:
     view, copy = group.view, group.view_copy or group.view
-    chosen = "[out_index]" if view_meta.is_multi_output else ""
-    arguments = _names(view_meta.forward_arguments)
     return f"""\
 at::Tensor {view_meta.classname}::forward(const at::Tensor& base) {{
   if (reapply_views) {{
-    return at::_ops::{view.func.name.unambiguous_name()}::call({arguments}){chosen};
-  }} else {{
-    return at::_ops::{copy.func.name.unambiguous_name()}::call({arguments}){chosen};
-  }}
+{_render_replay(program, view_meta, view, copies=False)}  }} else {{
+{_render_replay(program, view_meta, copy, copies=True)}  }}
 }}
 
 at::Tensor {view_meta.classname}::reverse(const at::Tensor& base, const Tensor& mutated_view) {{
   return {reverse_name(view, include_namespace=True)}({_names(view_meta.reverse_arguments)});
 }}
 """
+
+
+def _render_replay(program: Program, view_meta: ViewMeta, function: NativeFunction, *, copies: bool) -> str:
+    """The statements that take the view again with `function`, or that copy what it would show."""
+    alone = _TAKEN_ALONE.get(str(view_meta.func.name)) if program.release.takes_one_view else None
+    if alone is not None:
+        name = alone.copy if copies else alone.view
+        return block([*alone.statements, f"return at::_ops::{name}::call({alone.arguments});"], "    ")
+    chosen = "[out_index]" if view_meta.is_multi_output else ""
+    arguments = _names(view_meta.forward_arguments)
+    return block([f"return at::_ops::{function.func.name.unambiguous_name()}::call({arguments}){chosen};"], "    ")
+
+
+@dataclass(frozen=True, slots=True)
+class _TakenAlone:
+    """How to take one of the views that an operator gives, without the others."""
+
+    statements: tuple[str, ...]
+    view: str
+    copy: str
+    arguments: str
+
+
+_TAKEN_ALONE: Final[Mapping[str, _TakenAlone]] = MappingProxyType(
+    {
+        "split.Tensor": _TakenAlone(
+            ("auto start = split_size * out_index;",),
+            "slice_Tensor",
+            "slice_copy_Tensor",
+            "base, dim, start, start + split_size, 1",
+        ),
+        "split_with_sizes": _TakenAlone(
+            (
+                "c10::SymInt start = 0;",
+                "for (int64_t i = 0; i < out_index; ++i) {",
+                "  start += split_sizes[i];",
+                "}",
+            ),
+            "slice_Tensor",
+            "slice_copy_Tensor",
+            "base, dim, start, start + split_sizes[out_index], 1",
+        ),
+        "unbind.int": _TakenAlone((), "select_int", "select_copy_int", "base, dim, out_index"),
+    }
+)
+"""Operators that give several views, each of which another operator takes alone."""
 
 
 def _render_to_out_index(view_meta: ViewMeta) -> str:

@@ -36,6 +36,7 @@ from opgen.model import (
     SelfArgument,
     Variant,
 )
+from opgen.releases.release import Release
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
@@ -54,11 +55,13 @@ class Derived:
     """The form it was derived from."""
 
 
-def derive_forms(groups: Iterable[Forms], entries: Mapping[str, Entry], log: Diagnostics) -> list[Derived]:
+def derive_forms(
+    groups: Iterable[Forms], entries: Mapping[str, Entry], release: Release, log: Diagnostics
+) -> list[Derived]:
     """All derived functions, group by group; what is asked for and can't be is logged."""
     derived: list[Derived] = []
     for forms in groups:
-        made = _derive_group(forms)
+        made = _derive_group(forms, release)
         asking = [function for function in forms.values() if function.autogen]
         if asking:
             _check_requests(asking, made, entries, log)
@@ -66,7 +69,7 @@ def derive_forms(groups: Iterable[Forms], entries: Mapping[str, Entry], log: Dia
     return derived
 
 
-def _derive_group(forms: Forms) -> list[Derived]:
+def _derive_group(forms: Forms, release: Release) -> list[Derived]:
     """The forms that one group lacks and can have."""
     has_out = SchemaKind.out in forms
     if has_out and SchemaKind.functional in forms:
@@ -76,10 +79,10 @@ def _derive_group(forms: Forms) -> list[Derived]:
         return []
     made: list[Derived] = []
     if not has_out and _can_have_out(base):
-        made.append(_derive(base, _out_schema(base.func)))
+        made.append(_derive(base, _out_schema(base.func), release))
         has_out = True
     if has_out and SchemaKind.functional not in forms and base.func.kind() is not SchemaKind.out:
-        made.append(_derive(base, _functional_schema(base.func)))
+        made.append(_derive(base, _functional_schema(base.func), release))
     return made
 
 
@@ -173,7 +176,7 @@ def _functional_schema(func: FunctionSchema) -> FunctionSchema:
     return func.signature(keep_return_names=True).with_name(name)
 
 
-def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
+def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Derived:
     stem = func.name.unambiguous_name() if func.is_out_fn() else cpp_name(func)
     kernel = stem + ("_symint" if func.has_symint() else "")
     function = NativeFunction(
@@ -200,7 +203,7 @@ def _derive(base: NativeFunction, func: FunctionSchema) -> Derived:
         has_composite_implicit_autograd_nested_tensor_kernel=False,
         has_composite_explicit_autograd_kernel=True,
         has_composite_explicit_autograd_non_functional_kernel=False,
-        tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func) | {"generated"},
+        tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func, release.form_tags) | {"generated"},
     )
     return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
 

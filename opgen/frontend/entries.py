@@ -231,12 +231,14 @@ def read_entry(
     memo: ArgumentMemo,
     legal_tags: Mapping[str, TagDefinition] | None,
     ignored_keys: Collection[DispatchKey],
+    form_tags: frozenset[str],
     log: Diagnostics,
 ) -> Entry | None:
     """Read the entry in `node`; None, with the reasons logged, if it has mistakes.
 
     `memo` has the arguments of the entries before it.  Kernels under `ignored_keys` are checked and then dropped.
     `legal_tags` is None if their file can't be read; then any tag is legal.
+    Of the `form_tags`, the operator carries the one for its form.
     """
     before = log.error_count
     if not isinstance(node, MappingNode):
@@ -266,7 +268,7 @@ def read_entry(
         _check_no_default_args(written[CPP_NO_DEFAULT_ARGS], func, log)
     if log.error_count > before:
         return None
-    function = _function(values, namespace, func, kernels, loops, precomputed)
+    function = _function(values, namespace, func, kernels, loops, precomputed, form_tags)
     return Entry(function, kernels, values, written[FUNC])
 
 
@@ -319,8 +321,9 @@ def _function(
     kernels: Kernels,
     loops: Mapping[UfuncKey, UfuncInnerLoop],
     precomputed: Precompute | None,
+    form_tags: frozenset[str],
 ) -> NativeFunction:
-    written, implied = values.written, implied_tags(namespace, func)
+    written, implied = values.written, implied_tags(namespace, func, form_tags)
     return NativeFunction(
         **_stated(values),
         namespace=namespace,
@@ -389,17 +392,19 @@ _IMPLICIT_KEYS: Final = frozenset(
 )
 
 
+FORM_TAGS: Final = frozenset({"inplace", "out"})
 _OUT_TAGS: Final = (frozenset({"out"}), frozenset({"out", "pt2_compliant_tag"}))
 _INPLACE_TAGS: Final = (frozenset({"inplace"}), frozenset({"inplace", "pt2_compliant_tag"}))
 _OTHER_TAGS: Final = (frozenset[str](), frozenset({"pt2_compliant_tag"}))
 """The tags of operators of one's own, and of ATen's."""
 
 
-def implied_tags(namespace: str, func: FunctionSchema) -> frozenset[str]:
-    """Tags that every operator of its kind carries, written or not."""
+def implied_tags(namespace: str, func: FunctionSchema, form_tags: frozenset[str]) -> frozenset[str]:
+    """Tags that every operator of its kind carries, written or not: of the `form_tags`, the one for its form."""
     kind = func.kind()
     names = _OUT_TAGS if kind is SchemaKind.out else _INPLACE_TAGS if kind is SchemaKind.inplace else _OTHER_TAGS
-    return names[namespace == "aten"]
+    tags = names[namespace == "aten"]
+    return tags if form_tags >= FORM_TAGS else tags - (FORM_TAGS - form_tags)
 
 
 def _check_tags(tags: tuple[Scalar, ...], legal: Mapping[str, TagDefinition] | None, log: Diagnostics) -> None:

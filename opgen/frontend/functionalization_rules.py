@@ -24,29 +24,15 @@ from opgen.model import (
     Type,
     get_view_copy_name,
 )
+from opgen.releases.release import Release
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-
-_WITHOUT_FORMS: Final = frozenset(
-    {
-        "_cummax_helper",
-        "_cummin_helper",
-        "_fill_mem_eff_dropout_mask_",
-        "_flash_attention_forward_no_dropout_inplace",
-        "_slow_conv2d_backward.grad_input",
-        "adaptive_avg_pool3d_backward.grad_input",
-        "polygamma_",
-        "record_stream",
-        "resize_",
-        "resize_as_",
-    }
-)
-"""Operators of torch's own that write, and that functionalization never meets or treats by hand."""
 
 
 def check_functionalization(
     grouped: Iterable[NativeFunction | NativeFunctionsGroup],
     view_grouped: Iterable[NativeFunction | NativeFunctionsViewGroup],
+    release: Release,
 ) -> Iterator[Diagnostic]:
     """Every breach of a rule in these groups."""
     viewing: set[NativeFunction] = set()
@@ -58,7 +44,7 @@ def check_functionalization(
         if isinstance(group, NativeFunctionsGroup):
             yield from _check_derived(group)
         elif group not in viewing:
-            yield from _check_alone(group)
+            yield from _check_alone(group, release)
 
 
 # ---------------------------------------------------------------------------------------- views
@@ -127,12 +113,12 @@ def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
             yield Diagnostic("autogen-optional-write", message, origin.loc, label)
 
 
-def _check_alone(function: NativeFunction) -> Iterator[Diagnostic]:
+def _check_alone(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
     """An operator that writes needs a form that doesn't, unless it is made of operators that have one."""
     func = function.func
     if not func.modifies_arguments or function.has_composite_implicit_autograd_kernel or "generated" in function.tags:
         return
-    if str(func.name) in _WITHOUT_FORMS and function.namespace == "aten":
+    if str(func.name) in release.without_functional_form and function.namespace == "aten":
         return
     returned = [name for name in func.aliased_return_names() if name is not None]
     if func.kind() is SchemaKind.mutable and returned:

@@ -35,6 +35,8 @@ from opgen.model import (
     is_xpu_dispatch_key,
 )
 from opgen.program.program import Program
+from opgen.releases.choice import choose_release
+from opgen.releases.release import Release
 from opgen.schema.arguments import ArgumentMemo
 
 K = TypeVar("K")
@@ -51,25 +53,44 @@ class Definitions:
     tags: Mapping[str, TagDefinition]
     groups: Collection[Forms]
     """The functions again, those that share a signature together."""
+    release: Release
 
 
 def load_definitions(
-    functions: Source | Path, tags: Source | Path, log: Diagnostics, ignored_keys: Iterable[DispatchKey] = ()
+    functions: Source | Path,
+    tags: Source | Path,
+    log: Diagnostics,
+    ignored_keys: Iterable[DispatchKey] = (),
+    torch: Release | str | None = None,
 ) -> Definitions | None:
-    """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong."""
+    """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong.
+
+    `torch` is the release that they are of, or the version that the user names; without, the tree that
+    the file is in, or else the installed torch, says which it is.
+    """
+    release = _release(functions, torch, log)
+    if release is None:
+        return None
     before = log.error_count
     legal_tags = load_tags(tags, log)
     are_tags_known = log.error_count == before
-    written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), log)
-    check_each(written.entries, log)
-    derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, log)
+    written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), release, log)
+    check_each(written.entries, release, log)
+    derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, release, log)
     if log.has_errors:
         return None
     entries = written.entries
     functions_derived = [one.function for one in derived]
     add_forms(groups, functions_derived)
     made = (*[entry.function for entry in entries], *functions_derived)
-    return Definitions(made, _index_kernels(entries, derived), legal_tags, groups.values())
+    return Definitions(made, _index_kernels(entries, derived), legal_tags, groups.values(), release)
+
+
+def _release(functions: Source | Path, torch: Release | str | None, log: Diagnostics) -> Release | None:
+    if isinstance(torch, Release):
+        return torch
+    choice = choose_release(functions if isinstance(functions, Path) else None, torch, log)
+    return None if choice is None else choice.release
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +104,9 @@ class _Written:
     """Whether there are entries that don't even tell which operator they are of."""
 
 
-def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], defaultdict[Hashable, Forms]]:
+def _derive(
+    written: _Written, release: Release, log: Diagnostics
+) -> tuple[list[Derived], defaultdict[Hashable, Forms]]:
     """Derives what entries ask for, and holds entries against each other; gives what is written by signature, too.
 
     Operators with an entry that can't be read are left out: what lacks may be in that entry.
@@ -91,7 +114,7 @@ def _derive(written: _Written, log: Diagnostics) -> tuple[list[Derived], default
     by_name = {entry.function.func.name.text: entry for entry in written.entries}
     sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
     groups = group_forms([entry.function for entry in sound])
-    derived = derive_forms(groups.values(), by_name, log)
+    derived = derive_forms(groups.values(), by_name, release, log)
     check_between(sound, by_name, groups, derived, written.unread, log)
     return derived, groups
 
@@ -105,9 +128,10 @@ def load_program(
     selection_path: Path | None = None,
     allow_unknown_operators: bool = False,
     ignored_keys: Iterable[DispatchKey] = (),
+    torch: Release | str | None = None,
 ) -> Program | None:
     """The program of a run; None, with the reasons logged, if anything in its inputs is wrong."""
-    definitions = load_definitions(functions, tags, log, ignored_keys)
+    definitions = load_definitions(functions, tags, log, ignored_keys, torch)
     known = None
     if definitions is not None and (selected_names is not None or selection_path is not None):
         names = [f"{f.namespace}::{f.func.name.text}" for f in definitions.functions]
@@ -117,7 +141,7 @@ def load_program(
         return None
     grouped = tuple(group_functions(definitions.groups))
     view_grouped = tuple(group_views(definitions.functions))
-    breaches = list(check_functionalization(grouped, view_grouped))
+    breaches = list(check_functionalization(grouped, view_grouped, definitions.release))
     if breaches:
         log.extend(breaches)
         return None
@@ -127,6 +151,7 @@ def load_program(
         view_grouped=view_grouped,
         backend_indices=definitions.backend_indices,
         selector=selector,
+        release=definitions.release,
         tags=FrozenMap((tag.name, tag.description) for tag in definitions.tags.values()),
     )
 
@@ -135,6 +160,7 @@ def _read_entries(
     where: Source | Path,
     legal_tags: Mapping[str, TagDefinition] | None,
     ignored_keys: frozenset[DispatchKey],
+    release: Release,
     log: Diagnostics,
 ) -> _Written:
     root = load_yaml(where, log)
@@ -148,8 +174,9 @@ def _read_entries(
     found: dict[str, Entry] = {}
     unread: set[str | None] = set()
     memo = ArgumentMemo()
+    form_tags = release.form_tags if legal_tags is None else release.form_tags & legal_tags.keys()
     for node in root.items:
-        entry = read_entry(node, memo, legal_tags, ignored_keys, log)
+        entry = read_entry(node, memo, legal_tags, ignored_keys, form_tags, log)
         if entry is None:
             unread.add(_root_name(node))
             continue

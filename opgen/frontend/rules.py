@@ -25,7 +25,6 @@ from opgen.frontend.entries import (
     DISPATCH,
     MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
-    RANDOM,
     STRUCTURED,
     STRUCTURED_DELEGATE,
     STRUCTURED_INHERITS,
@@ -36,6 +35,7 @@ from opgen.frontend.entries import (
 )
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
+from opgen.frontend.release_rules import check_removed_types, check_seeded
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
     Argument,
@@ -50,6 +50,7 @@ from opgen.model import (
     Variant,
     is_structured_dispatch_key,
 )
+from opgen.releases.release import Release
 
 T = TypeVar("T")
 Rule = Callable[[Entry], Iterator[Diagnostic]]
@@ -63,9 +64,11 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 )
 
 
-def check_each(entries: Collection[Entry], log: Diagnostics) -> None:
+def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -> None:
     """Logs every breach of a rule that can be seen from one entry."""
     log.extend(_breaches(entries))
+    log.extend(check_removed_types(entries, release))
+    log.extend(check_seeded(entries, release))
     log.extend(_check_return_aliases(entries))
     log.extend(_check_keywords(entries))
     log.extend(_check_types(entries))
@@ -168,31 +171,6 @@ def _check_foreach(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("foreach-device-check", message, _at(entry, DEVICE_CHECK), "write 'device_check: NoCheck'")
 
 
-def _check_random(entry: Entry) -> Iterator[Diagnostic]:
-    function = entry.function
-    if "nondeterministic_seeded" in function.tags:
-        return
-    reason = _sounds_random(entry)
-    if reason and entry.values[RANDOM] is not False:
-        message = f"{reason}, but '{function.func.name}' lacks the tag 'nondeterministic_seeded'"
-        label = "add 'tags: nondeterministic_seeded', or 'random: False' if it isn't random"
-        yield Diagnostic("untagged-random", message, _at(entry, TAGS), label)
-
-
-def _sounds_random(entry: Entry) -> str:
-    """Why the operator seems to draw random numbers; empty if it doesn't."""
-    name, arguments = entry.function.func.name.text, entry.function.func.arguments
-    if arguments.has_generator_arg():
-        return "it takes a generator"
-    if "rand" in name:
-        return "its name says that it is random"
-    if "backward" in name:
-        return ""
-    if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
-        return "it drops out at random"
-    return ""
-
-
 def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
     name = entry.function.root_name
     if name.startswith("new_") or name.endswith("_like"):
@@ -234,7 +212,6 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
     ((MANUAL_KERNEL_REGISTRATION,), _check_manual_registration),
     (("_foreach_",), _check_foreach),
-    (("Generator", "rand", "dropout"), _check_random),
     (("new_", "_like"), _check_factory),
     ((DISPATCH,), _check_composites),
     ((TAGS,), _check_inplace_view),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
-from opgen.api.autograd_nodes import KnownMembers, Node
+from opgen.api.autograd_nodes import SELF_POINTER, KnownMembers, Node
 from opgen.program.program import Program
 
 
@@ -36,11 +36,12 @@ class AutogradProgram:
 
     def nodes_of(self, infos: Iterable[DifferentiabilityInfo]) -> list[Node]:
         """The classes of nodes for entries that have gradients; each is derived once, shared by all emitters."""
+        pointer = "shared_from_this()" if self.program.release.nodes_are_shared else SELF_POINTER
         nodes = []
         for info in infos:
             node = self._nodes.get(id(info))
             if node is None and info.op is not None:
-                node = self._nodes[id(info)] = Node.of(info, info.op, known=self._members)
+                node = self._nodes[id(info)] = Node.of(info, info.op, known=self._members, self_pointer=pointer)
             if node is not None:
                 nodes.append(node)
         return nodes

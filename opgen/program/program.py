@@ -21,7 +21,6 @@ from opgen.dispatch_keys import (
     GENERIC_DISPATCH_KEYS,
     MPS_DISPATCH_KEYS,
     MTIA_DISPATCH_KEYS,
-    XPU_DISPATCH_KEYS,
 )
 from opgen.model import (
     BackendIndex,
@@ -30,6 +29,7 @@ from opgen.model import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
 )
+from opgen.releases.release import Release
 from opgen.selective_build.selector import SelectiveBuilder
 
 
@@ -73,10 +73,10 @@ class Options:
 _KEYS_WITH_FUNCTIONS: Final = (
     *GENERIC_DISPATCH_KEYS,
     *MPS_DISPATCH_KEYS,
-    *XPU_DISPATCH_KEYS,
     *MTIA_DISPATCH_KEYS,
     DispatchKey.CPU,
     DispatchKey.CUDA,
+    DispatchKey.XPU,
     DispatchKey.Meta,
 )
 
@@ -95,6 +95,8 @@ class Program:
     """The kernels under each key that any operator names."""
     selector: SelectiveBuilder
     """Which operators are to be registered."""
+    release: Release
+    """The release of torch that the definitions are of."""
     tags: Mapping[str, str]
     """Legal tags and what they mean, in the order declared."""
     shims: Shims = NO_SHIMS

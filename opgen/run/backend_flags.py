@@ -132,7 +132,7 @@ def load_backend_inputs(
     Kernels of `full_codegen` are looked for in sources too, if the caller doesn't generate them.
     """
     inputs = _find_inputs(given, log)
-    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log)
+    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
     sources = list(_read_sources(given.impl_path, log))
     if inputs is None or program is None:
         return None

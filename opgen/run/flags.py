@@ -1,6 +1,6 @@
 """Flags that several commands have, each said once; and those of generators that write to one folder.
 
-add_talk(parser)               --quiet, --verbose, --version
+add_talk(parser)               --quiet, --verbose, --version, --torch-version
 add_dry_run(parser)            --dry-run
 add_definitions(parser)        --source-path or --from-torch
 add_build(group)               --jobs, --stamp, --depfile
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from opgen import __version__
+from opgen.releases.choice import TORCH_VERSION_FLAG
+from opgen.releases.known import describe_releases
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 
 STAMP_FLAG: Final = "--stamp"
@@ -27,7 +29,19 @@ def add_talk(parser: argparse.ArgumentParser, *, verbose: str = "name the files 
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
     talk.add_argument("-v", "--verbose", action="store_true", help=verbose)
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}")
+    parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
+    add_torch_version(parser)
+
+
+def add_torch_version(parser: _Flags) -> None:
+    """The flag that names the release of torch."""
+    parser.add_argument(
+        TORCH_VERSION_FLAG,
+        "--torch_version",
+        metavar="VERSION",
+        help="the release of torch that the definitions are of, such as 2.12; default: what the source tree says, "
+        "or else the installed torch",
+    )
 
 
 def add_dry_run(parser: _Flags) -> None:

@@ -71,7 +71,7 @@ def load_definitions(given: argparse.Namespace, log: Diagnostics) -> tuple[Input
     inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
     if inputs is None:
         return None
-    program = load_program(inputs.functions, inputs.tags, log)
+    program = load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
     return None if program is None else (inputs, program)
 
 

@@ -83,6 +83,7 @@ class BaseTy(Enum):
     Tensor = auto()
     int = auto()
     DimVector = auto()
+    Dimname = auto()
     float = auto()
     str = auto()
     bool = auto()
@@ -333,6 +334,10 @@ _BASE_TYPES: Final[Mapping[BaseTy, BaseType]] = MappingProxyType({ty: _make_base
 _BASE_TYPES_BY_NAME: Final[Mapping[str, BaseType]] = MappingProxyType({ty.text: ty for ty in _BASE_TYPES.values()})
 
 
+_SUGGESTED: Final = tuple(ty.name for ty in BaseTy if ty is not BaseTy.Dimname)
+"""The types that any release of torch has."""
+
+
 def _read_plain_type(cursor: Cursor) -> Type:
     start = cursor.start
     if cursor.depth > MAX_TYPE_DEPTH:
@@ -357,7 +362,7 @@ def _read_plain_type(cursor: Cursor) -> Type:
         return _read_custom_class(cursor, start)
     if name in _SCRIPT_NAMES or _TYPE_VARIABLE.fullmatch(name):
         return ScriptType(name)
-    label = dict(_FOREIGN_TYPES).get(name) or expected(name, BaseTy.__members__, limit=len(BaseTy))
+    label = dict(_FOREIGN_TYPES).get(name) or expected(name, _SUGGESTED, limit=len(_SUGGESTED))
     cursor.fail(f"unknown type '{name}'", start, cursor.previous_end, label, "unknown-type")
 
 

@@ -56,6 +56,7 @@ Generator? Generator?[] Generator?[]?
 ScalarType ScalarType? ScalarType[] ScalarType[2] ScalarType[]? ScalarType[2]? ScalarType?[] ScalarType?[]?
 Tensor Tensor? Tensor[] Tensor[2] Tensor[]? Tensor[2]? Tensor?[]
 int int? int[] int[2] int[]? int[2]? int?[] int?[]?
+Dimname Dimname? Dimname[] Dimname[2] Dimname[]? Dimname[2]? Dimname?[] Dimname?[]?
 float float? float[] float[2] float[]? float[2]? float?[] float?[]?
 str str? str[] str[2] str[]? str[2]? str?[] str?[]?
 bool bool? bool[2] bool[2]? bool?[] bool?[]?
@@ -78,6 +79,7 @@ Generator? Generator?[]
 ScalarType ScalarType? ScalarType[] ScalarType?[] ScalarType[][]
 Tensor Tensor? Tensor[] Tensor?[] Tensor[][]
 int int? int[] int?[] int[][]
+Dimname Dimname? Dimname[] Dimname?[] Dimname[][]
 float float? float[] float?[] float[][]
 str str? str[] str?[] str[][]
 bool bool? bool[2] bool[2]? bool?[] bool[2][]

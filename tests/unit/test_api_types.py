@@ -41,7 +41,8 @@ from opgen.api.types import (
 )
 from opgen.model import Argument, BaseTy, ScalarType, Type
 
-BASES = [*(ty.name for ty in BaseTy), "__torch__.torch.classes.foo.Bar"]
+BASES = [*(ty.name for ty in BaseTy if ty is not BaseTy.Dimname), "__torch__.torch.classes.foo.Bar"]
+"""The types that the installed torch has: names of dimensions are of older releases."""
 SHAPES = ["{}", "{}?", "{}[]", "{}[2]", "{}[]?", "{}[2]?", "{}?[]", "{}?[2]", "{}[][]", "{}[2][]", "{}?[]?"]
 TYPES = [shape.format(base) for base in BASES for shape in SHAPES]
 OPTIONAL_LISTS = ("Tensor[]?", "Tensor[2]?")

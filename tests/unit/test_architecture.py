@@ -27,6 +27,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.schema.lexer": "model",
         "opgen.schema": "model",
         "opgen.model": "model",
+        "opgen.releases": "releases",
         "opgen.selective_build": "selective_build",
         "opgen.api": "api",
         "opgen.program.program": "program",
@@ -46,13 +47,16 @@ MAY_IMPORT: Final = MappingProxyType(
         "values": frozenset[str](),
         "diagnostics": frozenset({"values"}),
         "model": frozenset({"values", "diagnostics"}),
+        "releases": frozenset({"diagnostics", "model"}),
         "selective_build": frozenset({"values", "diagnostics", "model"}),
         "api": frozenset({"values", "model"}),
-        "program": frozenset({"values", "model", "api", "selective_build"}),
-        "frontend": frozenset({"values", "diagnostics", "model", "api", "selective_build", "program"}),
+        "program": frozenset({"values", "model", "releases", "api", "selective_build"}),
+        "frontend": frozenset({"values", "diagnostics", "model", "releases", "api", "selective_build", "program"}),
         "output": frozenset({"values", "diagnostics"}),
-        "dest": frozenset({"values", "model", "api", "program", "output"}),
-        "extension": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "dest": frozenset({"values", "model", "releases", "api", "program", "output"}),
+        "extension": frozenset(
+            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
+        ),
         "backend": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
         "lazy": frozenset(
             {"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output", "backend"}

@@ -9,9 +9,11 @@ from expecttest import TestCase
 
 from opgen.api.autograd_nodes import nodes_of
 from opgen.dest.autograd_functions import render_declaration, render_definition
+from opgen.dest.autograd_home import torch_home
 from opgen.dest.inplace_or_view import emit_inplace_or_view
 from opgen.dest.variable_type import emit_variable_type
 from opgen.output.template import CodeTemplate, TemplateSet
+from opgen.releases.known import newest_release
 from tests.unit.tiny_derivatives import autograd_of
 
 NEG = "- name: neg(Tensor self) -> Tensor\n  self: -grad * self.sgn()\n"
@@ -44,7 +46,7 @@ class TestAutograd(TestCase):  # type: ignore[misc]  # expecttest has no types
     def test_node(self) -> None:
         (node,) = nodes_of(autograd_of(NEG).infos)
         self.assertExpectedInline(
-            render_declaration(node),
+            render_declaration(node, torch_home(newest_release())),
             """\
 #ifdef _WIN32
 struct NegBackward0 : public TraceableFunction {

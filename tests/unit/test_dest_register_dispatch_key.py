@@ -383,7 +383,7 @@ def test_without_registration_the_functions_stay() -> None:
 
 def test_declarations() -> None:
     program = program_of(TWICE)
-    declared = dict(declare_functions(program, KernelMap(program).served_by(DispatchKey.CPU)))
+    declared = dict(declare_functions(program, KernelMap(program).served_by(DispatchKey.CPU), "TORCH_API"))
     assert_expected_inline(
         "\n".join(declared["twice"]),
         """\

@@ -21,7 +21,8 @@ def report(where: Source | Path, tags: Source | Path = TAGS) -> str:
     definitions = load_definitions(where, tags, log)
     assert definitions is not None, log.render()
     functions = definitions.functions
-    log.extend(check_functionalization(group_functions(group_forms(functions).values()), group_views(functions)))
+    groups = group_functions(group_forms(functions).values())
+    log.extend(check_functionalization(groups, group_views(functions), definitions.release))
     return log.render(with_remarks=False)
 
 

@@ -22,6 +22,7 @@ from opgen.model import NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.manifest import NAME as MANIFEST
 from opgen.program.program import Options, Program
+from opgen.releases.known import describe_releases
 
 SUMMARY = re.compile(r"[\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
 
@@ -94,7 +95,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         gen.main(["--version"])
     assert ended.value.code == 0
-    assert capsys.readouterr() == (f"opgen {__version__}\n", "")
+    assert capsys.readouterr() == (f"opgen {__version__}, for {describe_releases()}\n", "")
 
 
 @pytest.mark.parametrize("flags", [["--no-such-flag"], ["--sour", "ops"], ["--generate", "everything"]])

@@ -1,0 +1,70 @@
+"""Rules that depend on the release of torch; each breach is one diagnostic.
+
+ops.yaml:1:22: error: torch 2.13 has no type 'Dimname' [unknown-type]
+    1 | - func: f(Tensor self, Dimname dim) -> Tensor
+      |                        ^^^^^^^^^^^ --torch-version 2.12 has it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from opgen.diagnostics import Diagnostic
+from opgen.frontend.entries import RANDOM, TAGS, Entry
+from opgen.releases.choice import TORCH_VERSION_FLAG
+from opgen.releases.known import known_releases
+from opgen.releases.release import Release
+from opgen.schema.types import BaseTy
+
+_MAY_BE_RANDOM: Final = re.compile("Generator|rand|dropout")
+"""What the schema of an operator has that sounds random."""
+
+
+def check_removed_types(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each argument whose type the release doesn't have any more."""
+    words = [str(type.name) for type in release.removed_types]
+    for entry in entries:
+        if not any(word in entry.func.text for word in words):
+            continue
+        for argument in entry.function.func.arguments.flat_all:
+            type = argument.type.base_ty
+            if type is not None and type in release.removed_types:
+                message = f"torch {release.name} has no type '{type.name}'"
+                yield Diagnostic("unknown-type", message, entry.argument_span(argument.name), _last_with(type))
+
+
+def _last_with(type: BaseTy) -> str:
+    """The flag with which definitions may have a type that was removed."""
+    names = [release.name for release in known_releases() if type not in release.removed_types]
+    return f"{TORCH_VERSION_FLAG} {names[-1]} has it" if names else ""
+
+
+def check_seeded(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each operator that draws random numbers and doesn't say so with its tag."""
+    for entry in entries:
+        function = entry.function
+        name = function.func.name.text
+        reason = _sounds_random(entry) if _MAY_BE_RANDOM.search(entry.func.text) else ""
+        if not reason or "nondeterministic_seeded" in function.tags or name in release.unseeded_operators:
+            continue
+        if entry.values[RANDOM] is not False:
+            key = entry.values.node.key(TAGS.name)
+            message = f"{reason}, but '{name}' lacks the tag 'nondeterministic_seeded'"
+            label = "add 'tags: nondeterministic_seeded', or 'random: False' if it isn't random"
+            yield Diagnostic("untagged-random", message, key.span if key is not None else entry.name_span, label)
+
+
+def _sounds_random(entry: Entry) -> str:
+    """Why the operator seems to draw random numbers; empty if it doesn't."""
+    name, arguments = entry.function.func.name.text, entry.function.func.arguments
+    if arguments.has_generator_arg():
+        return "it takes a generator"
+    if "rand" in name:
+        return "its name says that it is random"
+    if "backward" in name:
+        return ""
+    if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
+        return "it drops out at random"
+    return ""

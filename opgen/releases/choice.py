@@ -1,0 +1,110 @@
+"""Definitions and what the user says → the release of torch that a run is for.
+
+The first of these decides:
+
+1. `--torch-version 2.12`;
+2. the tree that the definitions are in: `version.txt` of a checkout of torch, or `torch/version.py` beside torchgen;
+3. the installed torch;
+4. the newest release that opgen knows.
+
+Only the version is read; torch is not imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostics
+from opgen.releases.known import known_releases, newest_release
+from opgen.releases.release import Release
+
+TORCH_VERSION_FLAG: Final = "--torch-version"
+
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:[.+a-z].*)?", re.ASCII | re.DOTALL)
+_ASSIGNMENT: Final = re.compile(r"^__version__[^=\n]*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The release of a run."""
+
+    release: Release
+    read: tuple[Path, ...] = ()
+    """The file that says so, if one does."""
+
+
+def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostics) -> Choice | None:
+    """Choose the release of a run.
+
+    Args:
+        definitions: The file or folder of the definitions; None for those that come with opgen.
+        wanted: What the user says, if anything: `2.12`, or a longer version such as `2.12.1+cpu`.
+        log: Gets a warning if the release is newer than any that opgen knows.
+
+    Returns:
+        The release; None, with the reason logged, if there is no such version or if it is too old.
+    """
+    if wanted is not None:
+        release = _release_of(wanted, f"{TORCH_VERSION_FLAG} says", log)
+        return None if release is None else Choice(release)
+    for path in version_files(definitions):
+        version = _read_version(path)
+        if version:
+            release = _release_of(version, f"'{path}' says", log)
+            return None if release is None else Choice(release, (path,))
+    return Choice(newest_release())
+
+
+def version_files(definitions: Path | None) -> Iterator[Path]:
+    """The files that may say which release definitions are of, the one that decides first."""
+    if definitions is not None:
+        place = definitions.resolve()
+        for folder in (place, *place.parents):
+            yield from filter(Path.is_file, _version_files_in(folder))
+    installed = find_spec("torch")
+    if installed is not None:
+        places = (Path(place) / "version.py" for place in installed.submodule_search_locations or ())
+        yield from filter(Path.is_file, places)
+
+
+def _version_files_in(folder: Path) -> Iterator[Path]:
+    """Where a folder would say of which release the torch in it is."""
+    if (folder / "torchgen").is_dir() or (folder / "aten").is_dir():
+        yield folder / "version.txt"
+        yield folder / "torch" / "version.py"
+
+
+def _read_version(path: Path) -> str:
+    """The version that a file says; empty if it says none."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".txt":
+        return text.strip()
+    found = _ASSIGNMENT.search(text)
+    return found[1] if found else ""
+
+
+def _release_of(version: str, who: str, log: Diagnostics) -> Release | None:
+    """The release of a version."""
+    releases = known_releases()
+    oldest, newest = releases[0], releases[-1]
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        advice = f"write it as {newest.name}"
+        log.error("torch-version", f"{who} '{version}', which is not a version of torch", label=advice)
+        return None
+    asked = (int(found[1]), int(found[2]))
+    if asked < oldest.version:
+        message = f"{who} {version}, but opgen supports torch {oldest.name} and newer"
+        advice = f"{TORCH_VERSION_FLAG} {oldest.name} treats it as {oldest.name}"
+        log.error("torch-version", message, label=advice)
+        return None
+    if asked > newest.version:
+        message = f"{who} {version}, which is newer than torch {newest.name}, the newest that this opgen knows"
+        log.warning("torch-version", message, label=f"it is treated as {newest.name}")
+        return newest
+    return max((each for each in releases if each.version <= asked), key=lambda each: each.version)

@@ -1,0 +1,16 @@
+"""torch 2.12."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from opgen.releases.v2_11 import V2_11
+
+V2_12: Final = replace(
+    V2_11,
+    version=(2, 12),
+    complex_gradients=V2_11.complex_gradients | {"linear"},
+    without_functional_form=V2_11.without_functional_form | {"_flash_attention_forward_no_dropout_inplace"},
+    keep_dtype_of_out=frozenset({"cumprod.dimname_out", "cumprod.out", "cumsum.dimname_out", "cumsum.out"}),
+)

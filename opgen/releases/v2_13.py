@@ -1,0 +1,19 @@
+"""torch 2.13."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from opgen.releases.v2_12 import V2_12
+from opgen.schema.types import BaseTy
+
+V2_13: Final = replace(
+    V2_12,
+    version=(2, 13),
+    form_tags=frozenset({"inplace", "out"}),
+    nodes_are_shared=False,
+    autograd_shards=10,
+    named_dimensions=False,
+    removed_types=frozenset({BaseTy.Dimname}),
+)
