@@ -14,14 +14,14 @@ becomes an `Entry` with the function `scale` of namespace `mylib` and two kernel
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
-from opgen.frontend.cpp_names import identifier, qualified_name
+from opgen.frontend.cpp_names import identifier, is_identifier, qualified_name
 from opgen.frontend.fields import (
     Field,
     Table,
@@ -538,6 +538,9 @@ _INNER_LOOP: Final = re.compile(r"([A-Za-z_]\w*)\s*\(\s*([^()]*?)\s*\)")
 
 def _read_inner_loop(where: Scalar, key: UfuncKey) -> UfuncInnerLoop:
     found = _INNER_LOOP.fullmatch(where.text)
+    if found is not None and not is_identifier(found.group(1)):
+        span = where.span_at(0, found.end(1))
+        raise UserError(Diagnostic("bad-identifier", f"'{found.group(1)}' is a keyword of C++, not a name", span))
     if found is None:
         message = "expected a function and its element types"
         raise UserError(Diagnostic("bad-inner-loop", message, where.span, "write 'name (All, Half)'"))
@@ -565,34 +568,81 @@ def _read_precomputed(lines: tuple[Scalar, ...], func: FunctionSchema, log: Diag
     arguments = [argument.name for argument in func.arguments.flat_all]
     replace: dict[str, tuple[Argument, ...]] = {}
     add: tuple[Argument, ...] = ()
+    values: list[_Precomputed] = []
     for line in lines:
         try:
-            name, values = _read_precomputed_line(line, arguments)
+            name, read = _read_precomputed_line(line, arguments)
         except SchemaError as problem:
             log.extend(schema_diagnostic(problem, line, 0).diagnostics)
             continue
+        if name is None or name in arguments:
+            values += read
         if name is None:
-            add = _added(add, values, line, lines, log)
-        elif name not in arguments:
-            span = line.span_at(0, len(name))
-            label = expected(name, arguments)
-            log.error("unknown-argument", f"'{func.name}' has no argument '{name}'", span, label)
+            add = _added(add, tuple([value.argument for value in read]), line, lines, log)
+        elif reason := _why_not_replaced(name, func, replace):
+            id, message, label = reason
+            log.error(id, message, line.span_at(0, len(name)), label)
         else:
-            replace[name] = values
+            replace[name] = tuple([value.argument for value in read])
+    log.extend(_check_precomputed(values, [name for name in arguments if name not in replace]))
     return Precompute(FrozenMap(replace), add)
 
 
-def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[str | None, tuple[Argument, ...]]:
+def _why_not_replaced(name: str, func: FunctionSchema, replaced: Container[str]) -> tuple[str, str, str] | None:
+    """Return the id, message and label of what forbids replacing the argument `name`; None if it may be replaced."""
+    arguments = [argument.name for argument in func.arguments.flat_all]
+    if name not in arguments:
+        return "unknown-argument", f"'{func.name}' has no argument '{name}'", expected(name, arguments)
+    if name in replaced:
+        return "bad-precomputed", f"'{name}' is replaced twice", "put all values that replace it in one line"
+    if name in [argument.name for argument in func.arguments.out]:
+        return "bad-precomputed", f"'{name}' is an out argument, which the kernel writes to", "remove this line"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Precomputed:
+    """A precomputed value and its place."""
+
+    argument: Argument
+    line: Scalar
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return self.line.span_at(self.start, self.end)
+
+
+def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[str | None, list[_Precomputed]]:
     cursor = Cursor(line.text)
     name = None
     if cursor.kinds[0] == "name" and (cursor.texts[1] == "->" or cursor.ahead in arguments):
         name = cursor.take()
         cursor.expect("->", "between the argument and what replaces it")
-    values = [Argument.read(cursor)]
-    while cursor.accept(","):
-        values.append(Argument.read(cursor))
+    values: list[_Precomputed] = []
+    while not values or cursor.accept(","):
+        start = cursor.start
+        values.append(_Precomputed(Argument.read(cursor), line, start, cursor.previous_end))
     cursor.expect_end("the precomputed values")
-    return name, tuple(values)
+    return name, values
+
+
+def _check_precomputed(values: Iterable[_Precomputed], arguments: Iterable[str]) -> Iterator[Diagnostic]:
+    """Check that precomputed values are plain parameters; `arguments` are those of the schema that stay."""
+    seen = dict.fromkeys(arguments, "an argument of the schema has this name, and isn't replaced")
+    for value in values:
+        argument = value.argument
+        if argument.default is not None or argument.annotation is not None:
+            message = "a precomputed value has a type and a name, without a default or an alias annotation"
+            yield Diagnostic("bad-precomputed", message, value.span, f"write '{argument.type} {argument.name}'")
+        if not is_identifier(argument.name):
+            message = f"'{argument.name}' is a keyword of C++, not a name"
+            yield Diagnostic("bad-identifier", message, value.span)
+        if argument.name in seen:
+            message = f"two parameters of the kernel would be named '{argument.name}'"
+            yield Diagnostic("bad-precomputed", message, value.span, seen[argument.name])
+        seen[argument.name] = "another precomputed value has this name"
 
 
 def _added(

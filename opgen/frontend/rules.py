@@ -25,6 +25,7 @@ from opgen.frontend.entries import (
     DISPATCH,
     MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
+    PYTHON_MODULE,
     STRUCTURED,
     STRUCTURED_DELEGATE,
     STRUCTURED_INHERITS,
@@ -104,7 +105,7 @@ def check_between(
     for entry in entries:
         if entry.function.structured_delegate is not None:
             log.extend(_check_delegate(entry, by_name, unread))
-    log.extend(_check_identifiers(entries))
+    log.extend(_check_identifiers(entries, derived, by_name))
     log.extend(check_ufunc_names(entries))
     log.extend(_check_signatures(entries, groups, by_name))
     for forms in groups.values():
@@ -207,6 +208,50 @@ def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("tensor-options", message, entry.argument_span(argument.name), label)
 
 
+def _check_python_module(entry: Entry) -> Iterator[Diagnostic]:
+    function = entry.function
+    if function.python_module is not None and Variant.method in function.variants:
+        message = f"'{function.func.name}' is in a Python module, so it can't be a method"
+        yield Diagnostic("module-method", message, _at(entry, VARIANTS), "write 'variants: function'")
+
+
+def _check_symint_kernels(entry: Entry) -> Iterator[Diagnostic]:
+    """A kernel that takes symbolic sizes needs a schema that has some, or it hides that a SymInt was forgotten."""
+    func = entry.function.func
+    if func.has_symint():
+        return
+    for key, kernel in entry.kernels.items():
+        if kernel.supports_symint():
+            message = f"the kernel '{kernel.kernel}' takes symbolic sizes, but the schema has no SymInt"
+            label = f"name it '{kernel.kernel.removesuffix('_symint')}', or write SymInt in place of int in the schema"
+            yield Diagnostic("kernel-without-symint", message, entry.key_span(key), label)
+
+
+def _check_generated_tag(entry: Entry) -> Iterator[Diagnostic]:
+    if "generated" in entry.function.tags:
+        message = "the tag 'generated' marks forms that are derived, so no entry can have it"
+        yield Diagnostic("generated-tag", message, _at(entry, TAGS), "remove it; 'autogen' asks for derived forms")
+
+
+_UNMARKED_WRITES: Final = frozenset({"record_stream"})
+"""Operators of torch's own that write to `self` under a name without `_`."""
+
+
+def _check_writes(entry: Entry) -> Iterator[Diagnostic]:
+    """Operators of ATen that write to `self` say so in their names, and return no other argument that they write to."""
+    function, func = entry.function, entry.function.func
+    if function.namespace != "aten" or str(func.name) in _UNMARKED_WRITES:
+        return
+    if func.kind() is SchemaKind.functional and func.is_mutable and not function.has_composite_implicit_autograd_kernel:
+        message = f"'{func.name}' writes to 'self', but its name doesn't say so"
+        label = f"call it '{func.name.name}_', so that it is the in-place form of '{func.name.name}'"
+        yield Diagnostic("unmarked-write", message, entry.argument_span("self"), label)
+    returned = next(filter(None, func.aliased_return_names()), None)
+    if func.kind() is SchemaKind.mutable and returned is not None and returned in func.arguments.mutable_arg_names():
+        message = f"'{func.name}' returns '{returned}', which it writes to"
+        yield Diagnostic("returned-write", message, entry.returns_span, "drop it: callers have it already")
+
+
 ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((VARIANTS,), _check_method),
     ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
@@ -216,6 +261,10 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((DISPATCH,), _check_composites),
     ((TAGS,), _check_inplace_view),
     (("pin_memory",), _check_tensor_options),
+    ((PYTHON_MODULE,), _check_python_module),
+    ((DISPATCH,), _check_symint_kernels),
+    ((TAGS,), _check_generated_tag),
+    (("!",), _check_writes),
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
 """What each entry must keep by itself, behind what it takes to break it: a field, or a word in the schema."""
@@ -340,15 +389,19 @@ def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collecti
             yield Diagnostic("delegate-with-kernel", message, entry.key_span(key), label)
 
 
-def _check_identifiers(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """`add.out` and an operator `add_out` would become the same C++ identifier."""
-    found: dict[tuple[str, str], Entry] = {}
-    for entry in entries:
-        name = entry.function.func.name
-        first = found.setdefault((entry.function.namespace, name.unambiguous_name()), entry)
-        if first is not entry:
-            message = f"'{name}' and '{first.function.func.name}' are both '{name.unambiguous_name()}' in C++"
-            note = Note("the other is here", first.name_span)
+def _check_identifiers(
+    entries: Iterable[Entry], derived: Iterable[Derived], by_name: Mapping[str, Entry]
+) -> Iterator[Diagnostic]:
+    """`add.out`, written or derived, and an operator `add_out` would become the same C++ identifier."""
+    named = [(entry.function, entry, "") for entry in entries]
+    made = [(form.function, by_name[form.base.func.name.text], ", which is derived here,") for form in derived]
+    owners: dict[tuple[str, str], tuple[NativeFunction, Entry]] = {}
+    for function, entry, origin in (*named, *made):
+        name = function.func.name
+        first, owner = owners.setdefault((function.namespace, name.unambiguous_name()), (function, entry))
+        if first is not function and first.func.name != name:
+            message = f"'{name}'{origin} and '{first.func.name}' are both '{name.unambiguous_name()}' in C++"
+            note = Note("the other is here", owner.name_span)
             yield Diagnostic("name-clash", message, entry.name_span, "rename one of them", (note,))
 
 
