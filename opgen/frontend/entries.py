@@ -58,8 +58,7 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
-from opgen.schema.arguments import ArgumentMemo
-from opgen.schema.function_schema import argument_places
+from opgen.schema.function_schema import SchemaMemo, argument_places
 from opgen.schema.lexer import Cursor
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
@@ -228,7 +227,7 @@ All but two are torch's: `random: False` says that an operator whose name sounds
 
 def read_entry(
     node: Node,
-    memo: ArgumentMemo,
+    memo: SchemaMemo,
     legal_tags: Mapping[str, TagDefinition] | None,
     ignored_keys: Collection[DispatchKey],
     form_tags: frozenset[str],
@@ -236,7 +235,7 @@ def read_entry(
 ) -> Entry | None:
     """Read the entry in `node`; None, with the reasons logged, if it has mistakes.
 
-    `memo` has the arguments of the entries before it.  Kernels under `ignored_keys` are checked and then dropped.
+    `memo` has the parts of the schemas before it.  Kernels under `ignored_keys` are checked and then dropped.
     `legal_tags` is None if their file can't be read; then any tag is legal.
     Of the `form_tags`, the operator carries the one for its form.
     """
@@ -289,7 +288,7 @@ def operator_of(node: Node) -> str | None:
     return found.group(1) if found else None
 
 
-def _read_schema(where: Scalar, memo: ArgumentMemo, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
+def _read_schema(where: Scalar, memo: SchemaMemo, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
     """The namespace and the schema without it."""
     offset = _name_offset(where)
     namespace = where.text[: offset - 2] if offset else "aten"

@@ -37,7 +37,7 @@ from opgen.model import (
 from opgen.program.program import Program
 from opgen.releases.choice import choose_release
 from opgen.releases.release import Release
-from opgen.schema.arguments import ArgumentMemo
+from opgen.schema.function_schema import SchemaMemo
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -173,7 +173,7 @@ def _read_entries(
         return _Written()
     found: dict[str, Entry] = {}
     unread: set[str | None] = set()
-    memo = ArgumentMemo()
+    memo = SchemaMemo()
     form_tags = release.form_tags if legal_tags is None else release.form_tags & legal_tags.keys()
     for node in root.items:
         entry = read_entry(node, memo, legal_tags, ignored_keys, form_tags, log)

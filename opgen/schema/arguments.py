@@ -8,7 +8,6 @@ Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -58,35 +57,6 @@ class Argument:
 
     def __str__(self) -> str:
         return self.text
-
-
-_ARGUMENT_END: Final = re.compile(r", |\) ->|$")
-
-
-class ArgumentMemo:
-    """The arguments of the schemas parsed so far, by their text, so that equal ones are parsed once and are one object.
-
-    Of the 9,000 arguments in torch's definitions 1,100 are different.
-    """
-
-    __slots__ = ("_parsed",)
-
-    def __init__(self) -> None:
-        self._parsed: dict[str, tuple[Argument, int]] = {}
-        """Each argument, and how many tokens it has."""
-
-    def read(self, cursor: Cursor) -> Argument:
-        """Read the argument ahead of `cursor`.  Raises SchemaError."""
-        first, end = cursor.index, _ARGUMENT_END.search(cursor.text, cursor.start)
-        text = cursor.text[cursor.start : end.start()] if end else ""
-        if text not in self._parsed:
-            argument = Argument.read(cursor)
-            if end is None or cursor.previous_end != end.start():
-                return argument  # a default with a comma in it
-            self._parsed[text] = (argument, cursor.index - first)
-        argument, tokens = self._parsed[text]
-        cursor.index = first + tokens
-        return argument
 
 
 _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
@@ -243,10 +213,12 @@ class Arguments:
 
     @staticmethod
     def read(
-        cursor: Cursor, close: str = ")", memo: ArgumentMemo | None = None
+        cursor: Cursor, close: str = ")", read_argument: Callable[[Cursor], Argument] = Argument.read
     ) -> tuple[Arguments, dict[str, tuple[int, int]]]:
-        """The arguments up to and with `close`, and the offsets of each by its name."""
-        read_argument = Argument.read if memo is None else memo.read
+        """Read the arguments ahead, up to and with `close`.
+
+        Returns them, and the start and end of each argument by its name.  Raises SchemaError.
+        """
         positional: list[Argument] = []
         kwarg_only: list[Argument] = []
         places: dict[str, tuple[int, int]] = {}
@@ -334,6 +306,8 @@ class Arguments:
 
         (A factory takes its options from its out argument, so its out form has none.)
         """
+        if not strip_default and not self.annotations and self.tensor_options is None:
+            return self
 
         def strip(argument: Argument) -> Argument:
             default = None if strip_default else argument.default

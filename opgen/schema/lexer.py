@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, NoReturn, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
 from opgen.diagnostics import Diagnostic, Note, Source, UserError
 
@@ -19,14 +19,18 @@ T = TypeVar("T")
 
 _TOKEN: Final = re.compile(
     r"""
+    \s*
+    (?:
     (?P<name>[A-Za-z_]\w*)
   | (?P<number>-?(?:\d+\.?\d*|(?<!\w)\.\d+)(?:[eE][-+]?\d+)?)
   | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
   | (?P<punctuation>->|::|\.\.\.|[()\[\]{}<>,?!*|=.:-])
+  | (?P<end>\Z)
+  | (?P<unreadable>.)
+    )
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_SPACE: Final = re.compile(r"\s*", re.ASCII)
 
 
 class SchemaError(UserError, ValueError):
@@ -49,36 +53,26 @@ class Cursor:
 
     __slots__ = ("depth", "ends", "index", "kinds", "starts", "text", "texts")
 
+    kinds: list[str]
+    texts: list[str]
+    starts: list[int]
+    ends: list[int]
+
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kinds: list[str] = []
-        self.texts: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
         self.index = 0
         self.depth = 0
         """How many types enclose the one being read."""
         self._scan()
 
     def _scan(self) -> None:
-        text, at = self.text, 0
-        match_token, match_space = _TOKEN.match, _SPACE.match
-        while True:
-            at = match_space(text, at).end()  # type: ignore[union-attr]  # it matches the empty string
-            if at == len(text):
-                break
-            found = match_token(text, at)
-            if found is None:
-                raise self._unreadable(at)
-            self.kinds.append(found.lastgroup or "")
-            self.texts.append(found.group())
-            self.starts.append(at)
-            at = found.end()
-            self.ends.append(at)
-        self.kinds.append("end")
-        self.texts.append("")
-        self.starts.append(len(text))
-        self.ends.append(len(text))
+        tokens = list(_TOKEN.finditer(self.text))
+        self.kinds = [token.lastgroup or "" for token in tokens]
+        if "unreadable" in self.kinds:
+            raise self._unreadable(tokens[self.kinds.index("unreadable")].end() - 1)
+        self.ends = [token.end() for token in tokens]
+        self.texts = [token[kind] for token, kind in zip(tokens, self.kinds)]
+        self.starts = [end - len(text) for end, text in zip(self.ends, self.texts)]
 
     def _unreadable(self, at: int) -> SchemaError:
         character = self.text[at]
@@ -146,6 +140,31 @@ class Cursor:
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
         """Raises a SchemaError at the given offsets."""
         raise SchemaError(self.text, start, end, id, message, label)
+
+
+class Memo(Generic[T]):
+    """What was parsed so far, by its text, so that equal texts are parsed once and give one value."""
+
+    __slots__ = ("_end", "_parse", "_parsed")
+
+    def __init__(self, parse: Callable[[Cursor], T], end: str) -> None:
+        """Remember what `parse` reads; `end` is a pattern of what usually follows it."""
+        self._parse, self._end = parse, re.compile(end)
+        self._parsed: dict[str, tuple[T, int]] = {}
+        """Each value, and how many tokens it has."""
+
+    def read(self, cursor: Cursor) -> T:
+        """Read the value ahead of `cursor`, or step past its tokens if it was parsed before.  Raises SchemaError."""
+        first, start, end = cursor.index, cursor.start, self._end.search(cursor.text, cursor.start)
+        text = cursor.text[start : end.start()] if end else ""
+        parsed = self._parsed.get(text)
+        if parsed is not None:
+            cursor.index = first + parsed[1]
+            return parsed[0]
+        value = self._parse(cursor)
+        if end is not None and cursor.previous_end == end.start():
+            self._parsed[text] = (value, cursor.index - first)
+        return value
 
 
 def parse_whole(text: str, what: str, read: Callable[[Cursor], T]) -> T:

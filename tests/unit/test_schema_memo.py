@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.schema.arguments import ArgumentMemo
-from opgen.schema.function_schema import FunctionSchema
+from opgen.schema.function_schema import FunctionSchema, SchemaMemo
 from opgen.schema.lexer import SchemaError
 
 PIECES = st.sampled_from(
@@ -42,7 +41,7 @@ TEXTS = (
 )  # fmt: skip
 
 
-def outcome(text: str, memo: ArgumentMemo | None = None) -> object:
+def outcome(text: str, memo: SchemaMemo | None = None) -> object:
     """The schema that `text` spells, or the mistake in it."""
     try:
         schema = FunctionSchema.parse(text, memo)
@@ -53,21 +52,21 @@ def outcome(text: str, memo: ArgumentMemo | None = None) -> object:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_memo_from_the_same_schema(text: str) -> None:
-    memo = ArgumentMemo()
+    memo = SchemaMemo()
     assert outcome(text, memo) == outcome(text)
     assert outcome(text, memo) == outcome(text)
 
 
 @given(st.lists(st.lists(PIECES, max_size=12).map("".join), min_size=1, max_size=4))
 def test_a_memo_from_any_schemas(texts: list[str]) -> None:
-    memo = ArgumentMemo()
+    memo = SchemaMemo()
     for text in (*TEXTS, *texts):
         assert outcome(text, memo) == outcome(text)
 
 
 def test_a_memo_from_all_of_torchs_schemas(torch_source: Path) -> None:
     text = (torch_source / "native" / "native_functions.yaml").read_text()
-    memo = ArgumentMemo()
+    memo = SchemaMemo()
     schemas = re.findall(r"^- func: (.*)$", text, re.MULTILINE)
     assert len(schemas) > 2000
     for schema in schemas:
@@ -75,7 +74,10 @@ def test_a_memo_from_all_of_torchs_schemas(torch_source: Path) -> None:
 
 
 def test_equal_arguments_are_one() -> None:
-    memo = ArgumentMemo()
+    memo = SchemaMemo()
     first = FunctionSchema.parse("a(Tensor self, int n=1) -> Tensor", memo)
     second = FunctionSchema.parse("b(int n=1) -> Tensor", memo)
+    third = FunctionSchema.parse("c.out(Tensor self, int n=1) -> Tensor", memo)
     assert first.arguments.flat_all[1] is second.arguments.flat_all[0]
+    assert first.arguments is third.arguments
+    assert first.returns is second.returns
