@@ -43,7 +43,9 @@ def check_functionalization(
     for group in grouped:
         if isinstance(group, NativeFunctionsGroup):
             yield from _check_derived(group)
+            yield from _check_mark(group.functional, release)
         elif group not in viewing:
+            yield from _check_mark(group, release)
             yield from _check_alone(group, release)
 
 
@@ -113,17 +115,38 @@ def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
             yield Diagnostic("autogen-optional-write", message, origin.loc, label)
 
 
+def _check_mark(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
+    """An operator of ATen that writes to `self` says so in its name, unless it is made of other operators."""
+    func = function.func
+    if func.kind() is not SchemaKind.functional or not func.is_mutable or not _is_held(function, release):
+        return
+    if not function.has_composite_implicit_autograd_kernel:
+        message = f"'{func.name}' writes to 'self', but its name doesn't say so"
+        label = f"call it '{func.name.name}_', so that it is the in-place form of '{func.name.name}'"
+        yield Diagnostic("unmarked-write", message, function.loc, label)
+
+
+def _is_held(function: NativeFunction, release: Release) -> bool:
+    """Return whether an operator has to keep the rules of ATen: torch exempts some of its own."""
+    return function.namespace == "aten" and str(function.func.name) not in release.without_functional_form
+
+
 def _check_alone(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
     """An operator that writes needs a form that doesn't, unless it is made of operators that have one."""
     func = function.func
-    if not func.modifies_arguments or function.has_composite_implicit_autograd_kernel or "generated" in function.tags:
+    is_composite = function.has_composite_implicit_autograd_kernel
+    if not func.modifies_arguments or "generated" in function.tags:
         return
-    if str(func.name) in release.without_functional_form and function.namespace == "aten":
+    if function.namespace == "aten" and not _is_held(function, release):
+        return
+    if is_composite and not (function.namespace == "aten" and func.kind() is SchemaKind.mutable):
         return
     returned = [name for name in func.aliased_return_names() if name is not None]
     if func.kind() is SchemaKind.mutable and returned:
         message = f"'{func.name}' returns '{returned[0]}', which it writes to"
         yield Diagnostic("returned-write", message, function.loc, "drop it from the returns: callers have it already")
+        return
+    if is_composite:
         return
     message = f"'{func.name}' writes to its arguments, and there is no functional form to call in its stead"
     yield Diagnostic("no-functional-form", message, function.loc, _suggest_forms(function))

@@ -233,25 +233,6 @@ def _check_generated_tag(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("generated-tag", message, _at(entry, TAGS), "remove it; 'autogen' asks for derived forms")
 
 
-_UNMARKED_WRITES: Final = frozenset({"record_stream"})
-"""Operators of torch's own that write to `self` under a name without `_`."""
-
-
-def _check_writes(entry: Entry) -> Iterator[Diagnostic]:
-    """Operators of ATen that write to `self` say so in their names, and return no other argument that they write to."""
-    function, func = entry.function, entry.function.func
-    if function.namespace != "aten" or str(func.name) in _UNMARKED_WRITES:
-        return
-    if func.kind() is SchemaKind.functional and func.is_mutable and not function.has_composite_implicit_autograd_kernel:
-        message = f"'{func.name}' writes to 'self', but its name doesn't say so"
-        label = f"call it '{func.name.name}_', so that it is the in-place form of '{func.name.name}'"
-        yield Diagnostic("unmarked-write", message, entry.argument_span("self"), label)
-    returned = next(filter(None, func.aliased_return_names()), None)
-    if func.kind() is SchemaKind.mutable and returned is not None and returned in func.arguments.mutable_arg_names():
-        message = f"'{func.name}' returns '{returned}', which it writes to"
-        yield Diagnostic("returned-write", message, entry.returns_span, "drop it: callers have it already")
-
-
 ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((VARIANTS,), _check_method),
     ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
@@ -264,7 +245,6 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((PYTHON_MODULE,), _check_python_module),
     ((DISPATCH,), _check_symint_kernels),
     ((TAGS,), _check_generated_tag),
-    (("!",), _check_writes),
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
 """What each entry must keep by itself, behind what it takes to break it: a field, or a word in the schema."""
