@@ -13,12 +13,13 @@ that are defined; what isn't there is an error, unless `--allow-unknown-operator
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Final, NoReturn
 
+from opgen.dest.mobile_header import header_values
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.fields import word_list
 from opgen.frontend.nodes import Scalar
@@ -41,7 +42,6 @@ from opgen.run.flags import add_dry_run, add_talk
 from opgen.run.inputs import find_inputs
 from opgen.run.selection_flags import add_operators, known_operators, load_definitions, templates_beside
 from opgen.run.shell import Run, run_command
-from opgen.selective_build.mobile_header import DTYPES, header_values
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
@@ -195,14 +195,14 @@ def _merge(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
 
 def _check(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     """Nothing but what is wrong with selections."""
-    selections = _load_all(given, log, _known(given, log), DTYPES)
+    selections = _load_all(given, log, _known(given, log))
     return None if log.has_errors else WriteReport(len(selections), ())
 
 
 def _header(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     """The header that tells torch's own headers what selections keep."""
     known = _known(given, log)
-    selections = _load_all(given, log, known, DTYPES)
+    selections = _load_all(given, log, known)
     inputs = find_inputs(given.source_path, Diagnostics(), from_torch=given.from_torch)
     if log.has_errors or known is None or inputs is None:
         return None
@@ -275,18 +275,13 @@ def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tupl
         start = word.start + len(tag) + 1
         source = Source(word.source.name, word.source.text[: start + len(listed)])
         dtypes = word_list(Scalar(listed, source, start, start + len(listed)))
-        check_dtypes(tag, dtypes, DTYPES, log)
+        check_dtypes(tag, dtypes, log)
         yield tag, tuple(dtype.text for dtype in dtypes)
 
 
-def _load_all(
-    given: argparse.Namespace,
-    log: Diagnostics,
-    known: KnownOperators | None,
-    dtypes: Collection[str] | None = None,
-) -> list[SelectiveBuilder]:
+def _load_all(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> list[SelectiveBuilder]:
     """The selections that are given, as far as they can be read."""
-    loaded = [load_selection(path, log, known, dtypes) for path in given.selections]
+    loaded = [load_selection(path, log, known) for path in given.selections]
     return [selection for selection in loaded if selection is not None]
 
 

@@ -29,6 +29,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError, closes
 from opgen.frontend.fields import Field, Table, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
+from opgen.selective_build.dtypes import DTYPES
 from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder
 
@@ -125,18 +126,17 @@ def load_selection(
     where: Source | Path,
     log: Diagnostics,
     known: KnownOperators | None = None,
-    dtypes: Collection[str] | None = None,
 ) -> SelectiveBuilder | None:
-    """The selection in a YAML file, or None if it can't be used; `log` says why.
+    """Return the selection in a YAML file, or None if it can't be used; `log` says why.
 
-    `known` are the operators, and `dtypes` the types of elements, that it may name; None for any.
+    `known` are the operators that it may name; None for any.
     """
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a selection", log)
     if values is None:
         return None
     for tag, words in values[KERNELS]:
-        check_dtypes(tag, words, dtypes, log)
+        check_dtypes(tag, words, log)
     return SelectiveBuilder(
         include_all_operators=values[ALL_OPERATORS],
         _debug_info=values[DEBUG_INFO],
@@ -149,12 +149,12 @@ def load_selection(
     )
 
 
-def check_dtypes(tag: str, words: Iterable[Scalar], legal: Collection[str] | None, log: Diagnostics) -> None:
-    """Logs the types of elements of a kernel that don't exist."""
+def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics) -> None:
+    """Log the element types of a kernel that don't exist."""
     for word in words:
-        if legal is not None and word.text not in legal:
+        if word.text not in DTYPES:
             message = f"'{word.text}' of the kernel '{tag}' is not a dtype"
-            log.error("unknown-dtype", message, word.span, expected(word.text, legal))
+            log.error("unknown-dtype", message, word.span, expected(word.text, DTYPES))
 
 
 def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:

@@ -53,7 +53,7 @@ MAY_IMPORT: Final = MappingProxyType(
         "program": frozenset({"values", "model", "releases", "api", "selective_build"}),
         "frontend": frozenset({"values", "diagnostics", "model", "releases", "api", "selective_build", "program"}),
         "output": frozenset({"values", "diagnostics"}),
-        "dest": frozenset({"values", "model", "releases", "api", "program", "output"}),
+        "dest": frozenset({"values", "selective_build", "model", "releases", "api", "program", "output"}),
         "extension": frozenset(
             {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
         ),

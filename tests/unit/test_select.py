@@ -12,11 +12,11 @@ import pytest
 from expecttest import assert_expected_inline
 from hypothesis import given, settings
 
+from opgen.dest.mobile_header import header_values, operator_list
 from opgen.diagnostics import Diagnostics
 from opgen.frozen_map import FrozenMap
 from opgen.installed.exported_models import ExportedModel, read_model
 from opgen.select import main
-from opgen.selective_build.mobile_header import header_values, operator_list
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders

@@ -24,6 +24,7 @@ from opgen.frontend.selection import (
 )
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build import operator as ours_operator
+from opgen.selective_build.dtypes import DTYPES
 from opgen.selective_build.operator import SelectiveBuildOperator, combine_operators, strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders, op_name_from_native_function
 
@@ -37,6 +38,7 @@ KNOWN = KnownOperators.of(
 
 words = st.sampled_from(["float", "int", "all", "a", "b"])
 word_lists = st.lists(words, max_size=3)
+dtype_lists = st.lists(st.sampled_from(sorted(DTYPES)), max_size=3)
 operator_data = st.fixed_dictionaries(
     {},
     optional={
@@ -53,7 +55,7 @@ selection_data = st.fixed_dictionaries(
         "include_all_non_op_selectives": st.booleans(),
         "debug_info": word_lists,
         "operators": st.dictionaries(st.sampled_from(NAMES), operator_data),
-        "kernel_metadata": st.dictionaries(words, word_lists, max_size=2),
+        "kernel_metadata": st.dictionaries(words, dtype_lists, max_size=2),
         "et_kernel_metadata": st.dictionaries(st.sampled_from(NAMES), word_lists, max_size=2),
         "custom_classes": word_lists,
         "build_features": word_lists,

@@ -6,3 +6,6 @@
 if (kernel_tag == "scale_kernel") {
   return scalar_type == at::ScalarType::Double || scalar_type == at::ScalarType::Float || scalar_type == at::ScalarType::Long;
 }
+if (kernel_tag == "two\nlines and \"quotes\"") {
+  return scalar_type == at::ScalarType::Float;
+}

@@ -15,57 +15,12 @@ overloads is replaced by those that are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterable
 
+from opgen.dest.cpp_text import string_literal
+from opgen.selective_build.dtypes import SCALAR_TYPES
 from opgen.selective_build.operator import strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder
-
-SCALAR_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "uint8_t": "Byte",
-        "int8_t": "Char",
-        "int16_t": "Short",
-        "int": "Int",
-        "int32_t": "Int",
-        "int64_t": "Long",
-        "c10::Half": "Half",
-        "at::Half": "Half",
-        "float": "Float",
-        "double": "Double",
-        "c10::complex<c10::Half>": "ComplexHalf",
-        "c10::complex<float>": "ComplexFloat",
-        "c10::complex<double>": "ComplexDouble",
-        "bool": "Bool",
-        "c10::qint8": "QInt8",
-        "c10::quint8": "QUInt8",
-        "c10::qint32": "QInt32",
-        "c10::BFloat16": "BFloat16",
-        "at::BFloat16": "BFloat16",
-        "c10::quint4x2": "QUInt4x2",
-        "c10::quint2x4": "QUInt2x4",
-        "c10::bits1x8": "Bits1x8",
-        "c10::bits2x4": "Bits2x4",
-        "c10::bits4x2": "Bits4x2",
-        "c10::bits8": "Bits8",
-        "c10::bits16": "Bits16",
-        "c10::Float8_e5m2": "Float8_e5m2",
-        "c10::Float8_e4m3fn": "Float8_e4m3fn",
-        "c10::Float8_e5m2fnuz": "Float8_e5m2fnuz",
-        "c10::Float8_e4m3fnuz": "Float8_e4m3fnuz",
-        "c10::Float8_e8m0fnu": "Float8_e8m0fnu",
-        "c10::Float4_e2m1fn_x2": "Float4_e2m1fn_x2",
-        "uint16_t": "UInt16",
-        "uint32_t": "UInt32",
-        "uint64_t": "UInt64",
-        **{f"c10::dummy_uint1_7_t<{bits}>": f"UInt{bits}" for bits in range(1, 8)},
-        **{f"c10::dummy_int1_7_t<{bits}>": f"Int{bits}" for bits in range(1, 8)},
-    }
-)
-"""The names in C++ of types of elements, and what `at::ScalarType` calls them."""
-DTYPES: Final = frozenset((*SCALAR_TYPES.keys(), *SCALAR_TYPES.values()))
-"""What a selection may call a type of elements."""
 
 
 def header_values(selector: SelectiveBuilder, known: Iterable[str]) -> dict[str, object]:
@@ -105,5 +60,4 @@ def _kernel_check(tag: str, dtypes: Iterable[str]) -> str:
     """The statement that answers for one kernel."""
     names = sorted({SCALAR_TYPES.get(dtype, dtype) for dtype in dtypes})
     condition = " || ".join(f"scalar_type == at::ScalarType::{name}" for name in names) or "false"
-    quoted = tag.replace("\\", "\\\\").replace('"', '\\"')
-    return f'if (kernel_tag == "{quoted}") {{\n  return {condition};\n}}'
+    return f"if (kernel_tag == {string_literal(tag)}) {{\n  return {condition};\n}}"
