@@ -23,7 +23,7 @@ from opgen.api.python import PythonNumber, PythonSignature
 from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding
-from opgen.model import FunctionSchema, Variant
+from opgen.model import BaseTy, FunctionSchema, Variant
 
 # ------------------------------------------------------------------------------------- the call
 
@@ -59,18 +59,24 @@ def parsed_values(signature: PythonSignature) -> dict[str, str]:
 
 
 def dispatch_call(
-    signature: PythonSignature, signatures: Signatures, values: Mapping[str, str], *, namespace: str | None = None
+    signature: PythonSignature,
+    signatures: Signatures,
+    values: Mapping[str, str],
+    *,
+    namespace: str | None = None,
+    starts_devices: bool = False,
 ) -> DispatchCall:
     """How the overload with this Python signature, and these parsed values, calls its C++ function.
 
     That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
+    With `starts_devices`, methods start the device for any tensor.
     """
     func = signatures.func
     bindings = _lambda_bindings(signature, signatures)
     names = [binding.name for binding in bindings]
     has_options = func.arguments.tensor_options is not None
-    needs_lines = has_options or func.arguments.out
-    inits, in_scope = _prepared(signature, func, values) if needs_lines else ((), values)
+    needs_lines = has_options or func.arguments.out or _named_lists(func)
+    inits, in_scope = _prepared(signature, func, values, starts_devices) if needs_lines else ((), values)
     sees_to_grad = has_options and not signature.method and namespace is None
     is_grad_left = bool(signature.tensor_options_args) and not sees_to_grad
     return DispatchCall(
@@ -151,10 +157,19 @@ Prepared: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
 """Lines before the lambda, and the values, by the names of variables where the lines make variables of them."""
 
 
-def _prepared(signature: PythonSignature, func: FunctionSchema, values: Mapping[str, str]) -> Prepared:
+def _prepared(
+    signature: PythonSignature, func: FunctionSchema, values: Mapping[str, str], starts_devices: bool
+) -> Prepared:
     """What there is to do: several out arguments are one list, options are gathered and devices start."""
     lines: list[str] = []
     variables: dict[str, str] = {}
+    for name in _named_lists(func):
+        lines += [
+            f"auto __{name} = {values[name]};",
+            f"::std::optional<DimnameList> {name} = "
+            f"__{name} ? ::std::make_optional(DimnameList(__{name}.value())) : ::std::nullopt;",
+        ]
+        variables[name] = name
     out = signature.output_args if func.is_out_fn() else None
     if out is not None and len(out.outputs) > 1:
         lines.append(f"auto out = {values['out']};")
@@ -163,10 +178,15 @@ def _prepared(signature: PythonSignature, func: FunctionSchema, values: Mapping[
         if not signature.method and "self" in values:
             lines.append(f"auto self = {values['self']};")
             variables["self"] = "self"
-        lines += [_options(values), _device_initialization(signature)]
+        lines += [_options(values), _device_initialization(signature, starts_devices)]
     elif signature.tensor_options_args and out is not None:
         lines.append(_out_check(values, out.name))
     return tuple(lines), {**values, **variables}
+
+
+def _named_lists(func: FunctionSchema) -> list[str]:
+    """The arguments that may be a list of names: the parser gives vectors, which must live until the call."""
+    return [a.name for a in func.arguments.flat_all if a.type.base_ty is BaseTy.Dimname and a.type.is_nullable()]
 
 
 def _options(values: Mapping[str, str]) -> str:
@@ -180,9 +200,9 @@ def _options(values: Mapping[str, str]) -> str:
     )
 
 
-def _device_initialization(signature: PythonSignature) -> str:
+def _device_initialization(signature: PythonSignature, starts_devices: bool) -> str:
     """Devices start lazily; a method's tensor that Python dispatches on may stand for no device at all."""
-    if not signature.method:
+    if starts_devices or not signature.method:
         return "torch::utils::maybe_initialize_device(options);"
     return "if (!at::impl::tensor_has_dispatch(self)) {\n  torch::utils::maybe_initialize_device(options);\n}"
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.api.python import SCALAR, Deprecation, PythonNumber, PythonSignature, PythonSignatures
-from opgen.api.python_parser import TENSOR
+from opgen.api.python_parser import DIMNAME, TENSOR
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 
 
@@ -265,6 +265,7 @@ _TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
         OptionalType(BaseType(BaseTy.Scalar)): (OptionalType(TENSOR),),
         _INT_LIST: (BaseType(BaseTy.int), OptionalType(BaseType(BaseTy.int))),
         ListType(BaseType(BaseTy.SymInt), None): (_INT_LIST,),
+        OptionalType(ListType(DIMNAME, None)): (OptionalType(BaseType(BaseTy.Generator)),),
     }
 )
 """Types, and those whose values they take as well."""
@@ -273,6 +274,8 @@ _TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
 def takes_more(one: Type, other: Type) -> bool:
     """Whether the parser takes for `one` all that it takes for `other`."""
     if other in _TAKES_MORE.get(one, ()):
+        return True
+    if one.base_ty is BaseTy.Dimname and other.base_ty is BaseTy.int:
         return True
     # An empty sequence is a list of tensors as well as any other list.
     return one == _TENSOR_LIST and _has_unsized_list(other)

@@ -31,6 +31,7 @@ from opgen.model import BackendIndex, DispatchKey, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+from opgen.releases.release import Release
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
@@ -63,7 +64,7 @@ def emit_registrations(
     for index in backend.indices:
         wrappers = list(_wrappers(index, calls))
         definitions = templates.render(_DEFINITIONS_TEMPLATE, _definitions_env(index, wrappers, style))
-        env = {**_file_env(backend, index, style), "dispatch_definitions": [definitions]}
+        env = {**_file_env(backend, index, style, program.release), "dispatch_definitions": [definitions]}
         yield OutputFile(f"Register{index.dispatch_key}.cpp", templates.render(_TEMPLATE, env))
 
 
@@ -77,11 +78,13 @@ def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
                 yield wrap_kernel(calls, form, index)
 
 
-def _file_env(backend: ExternalBackend, index: BackendIndex, style: RegistrationStyle) -> Mapping[str, object]:
+def _file_env(
+    backend: ExternalBackend, index: BackendIndex, style: RegistrationStyle, release: Release
+) -> Mapping[str, object]:
     """What a source begins with."""
     options = Options(install_dir=Path(), per_operator_headers=style.per_operator_headers)
     return {
-        "extra_cuda_headers": device_includes(index.dispatch_key, options),
+        "extra_cuda_headers": device_includes(index.dispatch_key, options, release),
         "external_backend_headers": [_class_include(backend, style), *backend.extra_headers],
         "dispatch_headers": helper_includes(index.dispatch_key, options),
         "ops_headers": "" if style.per_operator_headers else "#include <ATen/Functions.h>",

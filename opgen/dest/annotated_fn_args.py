@@ -33,7 +33,7 @@ _FACES: Final = (
 """Where functions are found in Python, in the order of the file."""
 
 
-_CALLED_BY_POSITION: Final = frozenset({"round", "round_", "scatter_"})
+_CALLED_BY_POSITION: Final = frozenset({"diagonal", "round", "round_", "scatter_"})
 """Functions that the tests call in the overload without keyword arguments, whichever the entry is of."""
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
 from opgen.api.translate import call_arguments
-from opgen.model import BackendIndex, NativeFunction
+from opgen.dest.device_guards import kernel_guard_class
+from opgen.model import BackendIndex, DispatchKey, NativeFunction
 from opgen.program.program import Program
 
 
@@ -39,8 +40,16 @@ class KernelCalls:
     program: Program
     kernel_class: str = ""
     """The class that kernels of a backend outside of torch are static members of; empty if they are functions."""
+    rocm: bool = False
+    """Whether CUDA is read as ROCm/HIP."""
     _kernel_arguments: dict[tuple[str, bool, bool], str] = field(default_factory=dict, repr=False)
     _public: dict[tuple[str, bool, bool], tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
+
+    def guard_class(self, key: DispatchKey) -> str | None:
+        """The class of the guard that a structured kernel holds; None where there is one device only."""
+        if self.rocm and key is DispatchKey.CUDA:
+            return self.program.release.rocm_guard
+        return kernel_guard_class(key)
 
     def kernel(self, function: NativeFunction, index: BackendIndex) -> str:
         """The qualified name of the function's kernel in `index`."""

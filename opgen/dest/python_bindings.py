@@ -20,12 +20,12 @@ from opgen.model import Variant
 from opgen.output.files import OutputFile, emit_sharded, unique
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonFunction, PythonProgram
+from opgen.releases.release import Release
 
 TORCH_SHARDS: Final = 3
 """How many files the functions of the module torch are split over."""
 
 TORCH: Final = PythonModule("torch", "THPVariableFunctionsModule", is_static=True)
-TENSOR: Final = PythonModule("torch.Tensor", "THPVariableClass", is_class=True)
 
 
 _MODULES: Final = tuple(
@@ -44,13 +44,25 @@ _MODULES: Final = tuple(
 
 def emit_python_methods(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `python_variable_methods.cpp`."""
-    bindings = _sorted(_bindings(program, program.methods, TENSOR))
+    module = tensor_module(program.program.release)
+    bindings = _sorted(_bindings(program, program.methods, module))
     members = (f for f in program.program.functions if Variant.method in f.variants)
     asked = {
         "has_binding": Presence(frozenset(binding.name for binding in bindings)),
         "has_method": Presence.of(members),
     }
     yield _render("python_variable_methods.cpp", bindings, templates, asked)
+
+
+def tensor_module(release: Release) -> PythonModule:
+    """The class of tensors, in a release of torch."""
+    return PythonModule(
+        "torch.Tensor",
+        "THPVariableClass",
+        is_class=True,
+        override_check=release.override_check,
+        starts_devices=release.methods_start_devices,
+    )
 
 
 def emit_python_functions(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:

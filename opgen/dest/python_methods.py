@@ -47,6 +47,10 @@ class PythonModule:
     """The namespace of the C++ functions that are called, where they aren't torch's."""
     prefix: str = "THPVariable_"
     """What the names of the C++ functions behind Python's begin with."""
+    override_check: str = "has_torch_function"
+    """The C++ function that says whether Python overrides a method."""
+    starts_devices: bool = False
+    """Whether methods start the device for any tensor, even for one that Python dispatches on."""
     wrap: str = "wrap"
     """The C++ function that makes Python's objects of results."""
 
@@ -154,7 +158,9 @@ def _noarg_body(function: PythonFunction, calls: _Calls) -> str:
     opening = _opening(calls.module, calls.structseqs)
     if calls.module.is_class:
         opening += (
-            f'  if (has_torch_function(self_)) {{\n    return handle_torch_function(self_, "{function.name}");\n  }}\n'
+            f"  if ({calls.module.override_check}(self_)) {{\n"
+            f'    return handle_torch_function(self_, "{function.name}");\n'
+            "  }\n"
         )
     (overload,) = function.overloads
     return opening + calls.render(overload, "  ")
@@ -224,7 +230,9 @@ class _Calls:
 
     def _call(self, overload: Overload, function: NativeFunction, values: Mapping[str, str], indent: str) -> str:
         own, module = self.signatures(function), self.module
-        call = dispatch_call(overload.signature, own, values, namespace=module.namespace)
+        call = dispatch_call(
+            overload.signature, own, values, namespace=module.namespace, starts_devices=module.starts_devices
+        )
         deprecation, library = overload.signature.deprecated, module.namespace or "aten"
         schema = f"{library}::{own.schema}" if deprecation is None else f"[deprecated] {library}::{deprecation.schema}"
         name = f"dispatch_{cpp.name(function.func)}"

@@ -29,6 +29,7 @@ from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+from opgen.releases.release import Release
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
@@ -38,24 +39,28 @@ _CPU_SHARDS: Final = 4
 
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields the registrations of each dispatch key."""
-    calls, kernels = KernelCalls(program), KernelMap(program)
+    calls, kernels = KernelCalls(program, rocm=options.rocm), KernelMap(program)
 
     def render(served: Served) -> tuple[str, bool, str]:
         text = templates.render(_DEFINITIONS_TEMPLATE, definitions_env(served, calls, options))
         return served.first.root_name, served.has_kernel, text
 
     for key in options.dispatch_keys:
-        yield from _emit_key(key, list(map(render, kernels.served_by(key))), options, templates)
+        yield from _emit_key(key, list(map(render, kernels.served_by(key))), program, options, templates)
 
 
 def _emit_key(
-    key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options, templates: TemplateSet
+    key: DispatchKey,
+    parts: Sequence[tuple[str, bool, str]],
+    program: Program,
+    options: Options,
+    templates: TemplateSet,
 ) -> Iterator[OutputFile]:
     """Yields the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,
-        _file_env(key, parts, options),
+        _file_env(key, parts, options, program.release),
         parts,
         key=lambda part: part[0],
         item_env=lambda part: {"dispatch_definitions": [part[2]]},
@@ -66,13 +71,15 @@ def _emit_key(
     )
 
 
-def _file_env(key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options) -> Mapping[str, object]:
+def _file_env(
+    key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options, release: Release
+) -> Mapping[str, object]:
     """What all shards of a key begin with."""
     # Where there is nothing to register, no backend need have functions that allocate.
     needs_none = not parts and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
     helpers_for = DispatchKey.Undefined if needs_none else key
     return {
-        "extra_cuda_headers": device_includes(key, options),
+        "extra_cuda_headers": device_includes(key, options, release),
         "external_backend_headers": "",
         "dispatch_headers": helper_includes(helpers_for, options),
         "ops_headers": kernel_includes(key, {name for name, has_kernel, _ in parts if has_kernel}, options),

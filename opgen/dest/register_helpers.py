@@ -18,6 +18,7 @@ from opgen.dest.includes import ops_include
 from opgen.dest.served_forms import Served
 from opgen.model import STRUCTURED_DISPATCH_KEYS, DispatchKey, is_cuda_dispatch_key
 from opgen.program.program import Options
+from opgen.releases.release import Release
 
 _CUDA_INCLUDES: Final = (
     "#include <c10/cuda/CUDAGuard.h>",
@@ -126,11 +127,17 @@ def _has_allocator(key: DispatchKey) -> bool:
 # ----------------------------------------------------------------------------------- includes
 
 
-def device_includes(key: DispatchKey, options: Options) -> list[str]:
+def device_includes(key: DispatchKey, options: Options, release: Release) -> list[str]:
     """The headers of CUDA, or of HIP under ROCm, for kernels that run there."""
-    if not is_cuda_dispatch_key(key):
-        return []
-    return [_for_rocm(line) if options.rocm else line for line in _CUDA_INCLUDES]
+    return cuda_includes(release, rocm=options.rocm) if is_cuda_dispatch_key(key) else []
+
+
+def cuda_includes(release: Release, *, rocm: bool) -> list[str]:
+    """The headers of CUDA, or of HIP under ROCm."""
+    guard, *others = _CUDA_INCLUDES
+    if not rocm:
+        return [guard, *others]
+    return [f"#include <{release.rocm_guard_header}>", *map(_for_rocm, others)]
 
 
 def helper_includes(key: DispatchKey, options: Options) -> list[str]:

@@ -23,7 +23,7 @@ from typing import Final
 
 from opgen.api.translate import call_arguments
 from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCType
-from opgen.dest.device_guards import device_check, enter_device, kernel_guard_class
+from opgen.dest.device_guards import device_check, enter_device
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
@@ -42,6 +42,8 @@ class _Class:
     """Whether the author's class wants to know of outputs too."""
     has_names: bool
     """Whether outputs may have names of dimensions."""
+    guard: str | None
+    """The class of the guard that it holds, if any."""
 
 
 def wrap_structured(
@@ -73,9 +75,8 @@ def _class_of(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeF
         parent = f"{kernel.cpp_namespace}::structured_{kernel.kernel}"
         name = f"structured_{kernel.kernel}_{kind.name}"
     delegates = group.out.structured_inherits is not None
-    return _Class(
-        name, parent, key, kind, len(function.func.returns), delegates, calls.program.release.named_dimensions
-    )
+    has_names = calls.program.release.named_dimensions
+    return _Class(name, parent, key, kind, len(function.func.returns), delegates, has_names, calls.guard_class(key))
 
 
 # ------------------------------------------------------------------------------------ the class
@@ -87,9 +88,8 @@ def render_class(made: _Class) -> str:
     members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {made.outputs}> outputs_;"]
     if not owns:
         members.append(f"  std::array<::std::optional<Tensor>, {made.outputs}> proxy_outputs_;")
-    guard = kernel_guard_class(made.key)
-    if guard is not None:
-        members.append(f"  {guard} guard_;")
+    if made.guard is not None:
+        members.append(f"  {made.guard} guard_;")
     lines = "\n".join(members)
     return f"""\
 struct {made.name} final : public {made.parent} {{

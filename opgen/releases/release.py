@@ -46,6 +46,10 @@ class Release:
     """Whether autograd's kernels tell hooks of the nodes that they made."""
     spares_copies: bool
     """Whether autograd's kernels of operators on lists copy neither nodes nor storages."""
+    override_check: str
+    """The C++ function that says whether Python overrides a method of a tensor."""
+    methods_start_devices: bool
+    """Whether methods that make tensors start the device even for a tensor that Python dispatches on."""
     autograd_shards: int
     """How many files autograd's and the tracer's kernels are split over."""
     views_own_values: bool
@@ -56,6 +60,10 @@ class Release:
     """Whether there are stubs for kernels that are compiled ahead of time."""
     exported_kernels: frozenset[str]
     """Kernels of devices that `TORCH_API` exports, whatever `kernel_exports` says."""
+    rocm_guard: str
+    """The class of the guard that structured kernels hold under ROCm."""
+    rocm_guard_header: str
+    """The header of guards under ROCm."""
     class_exports: FrozenMap[DispatchKey, str]
     """The macro that exports the classes of structured kernels, for keys where it isn't `TORCH_API`."""
     kernel_exports: FrozenMap[DispatchKey, str]

@@ -57,9 +57,11 @@ MAY_IMPORT: Final = MappingProxyType(
         "extension": frozenset(
             {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
         ),
-        "backend": frozenset({"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output"}),
+        "backend": frozenset(
+            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
+        ),
         "lazy": frozenset(
-            {"values", "diagnostics", "model", "api", "program", "frontend", "dest", "output", "backend"}
+            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output", "backend"}
         ),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }

@@ -6,13 +6,14 @@ from __future__ import annotations
 from expecttest import assert_expected_inline
 
 from opgen.dest.annotated_fn_args import render_arguments
-from opgen.dest.python_bindings import TENSOR, TORCH
+from opgen.dest.python_bindings import TORCH, tensor_module
 from opgen.dest.python_methods import PythonModule, render_binding
 from opgen.dest.python_return_types import emit_python_return_types
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.python_functions import derive_python
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
+from opgen.releases.known import newest_release
 from tests.unit.tiny_programs import program_of
 
 TEMPLATES = {
@@ -39,7 +40,7 @@ def _binding(definitions: str, module: PythonModule, name: str = "") -> str:
 def test_a_method_without_arguments_needs_no_parser() -> None:
     definitions = "- func: halve(Tensor self) -> Tensor\n  variants: method\n"
     assert_expected_inline(
-        _binding(definitions, TENSOR),
+        _binding(definitions, tensor_module(newest_release())),
         """\
 {"halve", THPVariable_halve, METH_NOARGS, nullptr},
 // halve
@@ -117,7 +118,7 @@ def test_overloads_and_a_dunder_method() -> None:
   variants: method, function
 """
     assert_expected_inline(
-        _binding(definitions, TENSOR),
+        _binding(definitions, tensor_module(newest_release())),
         """\
 {"__and__", castPyCFunctionWithKeywords(TypeError_to_NotImplemented_<THPVariable___and__>), METH_VARARGS | METH_KEYWORDS, nullptr},
 // __and__
