@@ -125,7 +125,7 @@ def load(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
     )
     if program is None or request.options.aoti_install_dir is None:
         return program
-    shims = load_shims(program.functions, request.fallback_ops_path, log)
+    shims = load_shims(program.functions, request.fallback_ops_path, program.release, log)
     return None if log.has_errors else replace(program, shims=shims)
 
 

@@ -34,8 +34,9 @@ _COMPOSITE_KEYS: Final = (
 def emit_shim_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `c_shim_….h` for each device."""
     del templates
+    guards = program.release.shims_have_guards
     for shim in _shims(program, options):
-        functions = [text for operator, _ in shim.operators for text in _declarations(operator, shim.device)]
+        functions = [text for operator, _ in shim.operators for text in _declarations(operator, shim.device, guards)]
         text = f"{_BANNER}{_HEADER_HEAD}{''.join(functions)}{_HEADER_TAIL}"
         yield OutputFile(f"c_shim_{shim.device}.h", text, root="aoti", group=None)
 
@@ -130,10 +131,10 @@ _HEADER_TAIL: Final = """
 """
 
 
-def _declarations(operator: ShimmedOperator, device: str) -> Iterator[str]:
+def _declarations(operator: ShimmedOperator, device: str, guards: bool) -> Iterator[str]:
     for function in c_functions(operator, device):
         declaration = f"AOTI_TORCH_EXPORT {_head(function)};\n"
-        if function.since is not None:
+        if guards and function.since is not None:
             condition = f"TORCH_FEATURE_VERSION >= {function.since}"
             declaration = f"#if {condition}\n{declaration}#endif // {condition}\n"
         yield declaration

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserE
 from opgen.frontend.fields import Field, Table, boolean, read_fields, scalar, word_list
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.model import NativeFunction, Variant
+from opgen.releases.release import Release
 
 FLAG: Final = "--aoti-fallback-ops"
 
@@ -34,14 +35,20 @@ _PACKAGED: Final = "packaged/aoti/fallback_ops.yaml"
 _RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?", re.ASCII)
 
 
-def _release(node: Node) -> str:
-    """The macro of torch's release `2.12`, or `2.12.1`."""
+def _release(node: Node) -> tuple[int, int, int]:
+    """The version of torch's release `2.12`, or `2.12.1`."""
     found = scalar(node)
     parts = _RELEASE.fullmatch(found.text)
     if parts is None:
         message = f"'{found.text}' is not a release of torch"
         raise UserError(Diagnostic("bad-release", message, found.span, "write it as '2.12' or '2.12.1'"))
-    return "TORCH_VERSION_" + "_".join(part or "0" for part in parts.groups())
+    major, minor, patch = (int(part or 0) for part in parts.groups())
+    return major, minor, patch
+
+
+def _macro(version: tuple[int, int, int]) -> str:
+    """The macro of a version of torch."""
+    return "TORCH_VERSION_" + "_".join(map(str, version))
 
 
 def _nodes(node: Node) -> tuple[Node, ...]:
@@ -55,7 +62,7 @@ PER_DEVICE: Field[tuple[Node, ...]] = Field("per_device", _nodes, default=())
 TABLE = Table.of(ANY_DEVICE, PER_DEVICE)
 
 OP = Field("op", scalar)
-SINCE: Field[str | None] = Field("since", _release, default=None)
+SINCE: Field[tuple[int, int, int] | None] = Field("since", _release, default=None)
 LATER_ARGUMENTS: Field[tuple[Node, ...]] = Field("later_arguments", _nodes, default=())
 NULL_RESULTS = Field("null_results", boolean, default=False)
 ENTRY_TABLE = Table.of(OP, SINCE, LATER_ARGUMENTS, NULL_RESULTS)
@@ -70,7 +77,7 @@ class _Later:
     """Arguments as an entry names them."""
 
     words: tuple[Scalar, ...]
-    since: str
+    since: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ class _Listed:
     """An entry of a list, before it is known whether there is such an operator."""
 
     op: Scalar
-    since: str | None
+    since: tuple[int, int, int] | None
     later_arguments: tuple[_Later, ...]
     null_results: bool
     is_packaged: bool
@@ -95,17 +102,20 @@ def packaged_fallback_ops() -> Source:
     return Source(f"<opgen>/{_PACKAGED}", text)
 
 
-def load_shims(functions: Iterable[NativeFunction], extra: Source | Path | None, log: Diagnostics) -> Shims:
+def load_shims(
+    functions: Iterable[NativeFunction], extra: Source | Path | None, release: Release, log: Diagnostics
+) -> Shims:
     """The operators of the package's list that are among `functions`, and those of a user's list.
 
-    What is wrong with the lists is logged, and left out.
+    Of the package's list, what came after the release is left out.  What is wrong with the lists is logged,
+    and left out.
     """
     known = {f"{function.namespace}::{function.func.name}": function for function in functions}
     lists = [_read_list(packaged_fallback_ops(), log, is_packaged=True)]
     if extra is not None:
         lists.append(_read_list(extra, log, is_packaged=False))
-    per_device = _merged(entries for _, entries in lists)
-    any_device = _merged(entries for entries, _ in lists)
+    per_device = _merged(_released(entries, known, release) for _, entries in lists)
+    any_device = _merged(_released(entries, known, release) for entries, _ in lists)
     _remark_absent((*any_device, *per_device), known, log)
     return Shims(
         any_device=tuple(_resolve_all(any_device, known, log, any_device=True)),
@@ -165,6 +175,18 @@ def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:
 # ----------------------------------------------------------------------------------- resolving
 
 
+def _released(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], release: Release) -> Iterator[_Listed]:
+    """The entries without what the package's list has for releases after this one."""
+    for entry in entries:
+        function = known.get(entry.name)
+        if not entry.is_packaged or function is None:
+            yield entry
+        elif entry.since is None or release.has(entry.since):
+            names = {argument.name for argument in function.func.arguments.flat_non_out}
+            later = [part for part in entry.later_arguments if any(word.text in names for word in part.words)]
+            yield replace(entry, later_arguments=tuple(later))
+
+
 def _remark_absent(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], log: Diagnostics) -> None:
     absent = dict.fromkeys(entry.name for entry in entries if entry.is_packaged and entry.name not in known)
     if absent:
@@ -199,9 +221,10 @@ def _unknown_operator(entry: _Listed, known: Mapping[str, NativeFunction]) -> Di
 
 def _resolved(entry: _Listed, function: NativeFunction) -> ShimmedOperator:
     later = tuple(
-        LaterArguments(frozenset(word.text for word in part.words), part.since) for part in entry.later_arguments
+        LaterArguments(frozenset(word.text for word in part.words), _macro(part.since))
+        for part in entry.later_arguments
     )
-    return ShimmedOperator(function, entry.since, later, entry.null_results)
+    return ShimmedOperator(function, None if entry.since is None else _macro(entry.since), later, entry.null_results)
 
 
 def _problems(entry: _Listed, function: NativeFunction, any_device: bool) -> Iterator[Diagnostic]:

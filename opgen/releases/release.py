@@ -60,6 +60,8 @@ class Release:
     """Whether there are stubs for kernels that are compiled ahead of time."""
     exported_kernels: frozenset[str]
     """Kernels of devices that `TORCH_API` exports, whatever `kernel_exports` says."""
+    shims_have_guards: bool
+    """Whether functions with a C interface are declared only for callers that expect their release."""
     rocm_guard: str
     """The class of the guard that structured kernels hold under ROCm."""
     rocm_guard_header: str
@@ -77,3 +79,7 @@ class Release:
     def name(self) -> str:
         """`2.13`"""
         return f"{self.version[0]}.{self.version[1]}"
+
+    def has(self, version: tuple[int, int, int]) -> bool:
+        """Whether what came with `version` of torch is in this release."""
+        return version[:2] <= self.version

@@ -152,7 +152,7 @@ def test_what_a_user_says_of_an_operator_counts() -> None:
     program = program_of("- func: abs(Tensor self) -> Tensor\n- func: grow(Tensor self) -> Tensor\n")
     extra = Source("extra.yaml", "per_device:\n- op: abs\n  since: 2.14\n- grow\n")
     log = Diagnostics()
-    shims = load_shims(program.functions, extra, log)
+    shims = load_shims(program.functions, extra, program.release, log)
     assert not log.has_errors
     assert [(str(s.function.func.name), s.since) for s in shims.per_device] == [
         ("abs", "TORCH_VERSION_2_14_0"),
