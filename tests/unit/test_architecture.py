@@ -38,6 +38,7 @@ ROOMS: Final = MappingProxyType(
         "opgen.extension": "extension",
         "opgen.backend": "backend",
         "opgen.lazy": "lazy",
+        "opgen.desk": "desk",
         "opgen.output": "output",
     }
 )
@@ -62,6 +63,9 @@ MAY_IMPORT: Final = MappingProxyType(
         ),
         "lazy": frozenset(
             {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output", "backend"}
+        ),
+        "desk": frozenset(
+            {"values", "diagnostics", "model", "api", "program", "selective_build", "frontend", "backend"}
         ),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }

@@ -1,0 +1,1 @@
+"""What authors look at while they write: schemas for editors, explanations of operators, reports."""

@@ -1,0 +1,95 @@
+"""The JSON Schemas of YAML files, held against the golden cases: what opgen reads is valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from opgen.backend import backend_yaml
+from opgen.desk.json_schema import KINDS, json_schema
+from opgen.desk.key_descriptions import DERIVATIVE_KEYS, DESCRIPTIONS
+from opgen.frontend import entries, selection, tags
+
+CASES: Final = Path(__file__).parents[1] / "golden" / "cases"
+FILES: Final = (
+    ("native_functions", "ops/native/native_functions.yaml"),
+    ("derivatives", "ops/autograd/derivatives.yaml"),
+    ("tags", "ops/native/tags.yaml"),
+    ("selection", "selection.yaml"),
+    ("backend", "backend.yaml"),
+)
+SHAPE_IDS: Final = frozenset({"unknown-key", "missing-key", "bad-boolean", "unknown-variant", "unknown-device-check"})
+"""Mistakes that show without knowing other entries."""
+
+
+def _load(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+def _problems(kind: str, data: object) -> list[str]:
+    return [f"{list(e.absolute_path)}: {e.message[:200]}" for e in Draft7Validator(json_schema(kind)).iter_errors(data)]
+
+
+def _files(*, with_mistakes: bool) -> Iterator[tuple[str, Path]]:
+    for case in sorted(CASES.iterdir()):
+        if (case / "exit_code").exists() is with_mistakes:
+            yield from ((kind, case / name) for kind, name in FILES if (case / name).is_file())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schemas_are_schemas(kind: str) -> None:
+    Draft7Validator.check_schema(json_schema(kind, {"core": "One of the core operators."}))
+
+
+def test_what_opgen_reads_is_valid() -> None:
+    files = list(_files(with_mistakes=False))
+    assert len(files) > 30
+    assert {str(path): found for kind, path in files if (found := _problems(kind, _load(path)))} == {}
+
+
+def test_torchs_own_files_are_valid(torch_source: Path) -> None:
+    for kind, name in (
+        ("native_functions", "native/native_functions.yaml"),
+        ("tags", "native/tags.yaml"),
+        ("derivatives", "../autograd/derivatives.yaml"),
+    ):
+        assert _problems(kind, _load(torch_source / name)) == []
+
+
+def test_mistakes_of_shape_are_found() -> None:
+    """Where a case has such a mistake in a file, the schema refuses the file."""
+    seen = 0
+    for kind, path in _files(with_mistakes=True):
+        name = path.relative_to(CASES).as_posix().partition("/")[2]
+        stderr = (path.parents[len(Path(name).parts) - 1] / "stderr").read_text(encoding="utf-8")
+        shown = set(re.findall(rf"^{re.escape(name)}:\d+:\d+: error: .* \[([a-z-]+)\]$", stderr, re.MULTILINE))
+        if kind != "derivatives" and shown & SHAPE_IDS:
+            assert _problems(kind, _load(path)), path
+            seen += 1
+    assert seen >= 5
+
+
+def test_tags_and_keys_are_enumerated() -> None:
+    schema = json_schema("native_functions", {"core": "One of the core operators."})
+    entry = {"func": "f(Tensor self) -> Tensor"}
+    validator = Draft7Validator(schema)
+    for tag_list in ("core", ["core"], "core, core"):
+        assert validator.is_valid([{**entry, "tags": tag_list}])
+    assert not validator.is_valid([{**entry, "tags": ["cor"]}])
+    assert validator.is_valid([{**entry, "dispatch": {"CPU, CUDA": "f", "PrivateUse1": "mine::native::f"}}])
+    assert not validator.is_valid([{**entry, "dispatch": {"CPU, CUDDA": "f"}}])
+
+
+def test_every_key_has_a_description() -> None:
+    tables = (
+        *(entries.TABLE, tags.TABLE, backend_yaml.TABLE, backend_yaml.NODE_TABLE),
+        *(selection.TABLE, selection.OPERATOR_TABLE),
+    )
+    assert set(DESCRIPTIONS) == {field for table in tables for field in table.fields.values()}
+    assert all(text.endswith(".") for text in (*DESCRIPTIONS.values(), *DERIVATIVE_KEYS.values()))
