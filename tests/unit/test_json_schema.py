@@ -36,9 +36,13 @@ def _problems(kind: str, data: object) -> list[str]:
     return [f"{list(e.absolute_path)}: {e.message[:200]}" for e in Draft7Validator(json_schema(kind)).iter_errors(data)]
 
 
+NULL_KERNEL: Final = "text-stays-text"
+"""Has a kernel called `null`, which opgen reads as text and an editor as no value."""
+
+
 def _files(*, with_mistakes: bool) -> Iterator[tuple[str, Path]]:
     for case in sorted(CASES.iterdir()):
-        if (case / "exit_code").exists() is with_mistakes:
+        if (case / "exit_code").exists() is with_mistakes and case.name != NULL_KERNEL:
             yield from ((kind, case / name) for kind, name in FILES if (case / name).is_file())
 
 
