@@ -1,79 +1,75 @@
-"""The `opgen` command: the first word says what to do, the rest are its flags.
+"""The `opgen` command: the first word names a command, the rest are its flags.
 
     opgen gen --install-dir out        python -m opgen gen …
 
-Each command is imported when it is asked for, so that a run with nothing to do is over at once.
+A command is a module in `opgen.commands`; only `opgen --help` imports all of them.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
+import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
-from opgen import __version__
-from opgen.releases.known import describe_releases
+from opgen import __version__, commands
+from opgen.diagnostics import expected
 from opgen.run.entry import run_as_program
-
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "gen": "write the sources of ATen, or of a set of operators like it",
-        "check": "say what gen would change",
-        "check_aoti_c_shim": "say whether kept headers of AOTInductor's shims are what the operators give",
-        "diff": "say what changes between two definitions files",
-        "gen_autograd": "write the kernels that record gradients, from derivatives.yaml",
-        "gen_python": "write the Python bindings",
-        "gen_pyi": "write type stubs of the bindings",
-        "gen_annotated_fn_args": "write what arguments the functions of torch take, for tests of overrides",
-        "gen_static_runtime": "write the operators of the static runtime, and their tests",
-        "gen_backend_stubs": "write the registrations of a backend that lives outside of torch",
-        "gen_lazy_tensor": "write the nodes and kernels of a backend that is lazy",
-        "gen_unboxing": "write kernels for TorchScript's interpreter, for selected operators",
-        "select": "make, join and check selections of operators for small builds",
-        "gen_mobile_upgraders": "write what the mobile interpreter runs in the place of operators that have changed",
-        "decompositions": "write the functions that TorchScript may put in the place of operators",
-        "fuse": "write the patterns that Inductor looks for in graphs",
-        "new": "lay out a project of operators of one's own",
-    }
-)
-"""The module of each command is named after it."""
-
+from opgen.run.spine import run
 
 CMAKE_DIR_FLAG: Final = "--cmake-dir"
+WRONG_USAGE: Final = 2
+"""The exit code if the command line is wrong."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command that the command line names; returns its exit code."""
+    """Run the command that the command line names; return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments == [CMAKE_DIR_FLAG]:
+    word = arguments[0] if arguments else ""
+    names = command_names()
+    if word in names:
+        return run(word, arguments[1:])
+    if word == CMAKE_DIR_FLAG:
         sys.stdout.write(f"{Path(__file__).resolve().parent / 'cmake'}\n")
-        return 0
-    if not arguments or arguments[0] not in COMMANDS:
-        _build_parser().parse_args(arguments[:1])
-    code: int = importlib.import_module(f"opgen.{arguments[0]}").main(arguments[1:])
-    return code
+    elif word == "--version":
+        releases = importlib.import_module("opgen.releases.known").describe_releases()
+        sys.stdout.write(f"opgen {__version__}, for {releases}\n")
+    elif word in ("-h", "--help"):
+        sys.stdout.write("".join(_help(names)))
+    else:
+        near = expected(word, names) if word else ""
+        message = f"unknown command '{word}'" if word else "a command is missing"
+        hint = f"  {near}\n" if near else ""
+        sys.stderr.write(f"opgen: error: {message}\n{hint}'opgen --help' lists the commands\n")
+        return WRONG_USAGE
+    return 0
 
 
-def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="opgen",
-        description="Generate the code of PyTorch operators.",
-        epilog="'opgen gen --help' lists the flags of gen, which check and diff take too.",
-    )
-    parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
-    parser.add_argument(CMAKE_DIR_FLAG, action="store_true", help="say where the CMake package is, for -Dopgen_DIR=")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, what in COMMANDS.items():
-        commands.add_parser(name, help=what)
-    return parser
+def command_names() -> list[str]:
+    """Return the names of all commands, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_")
+
+
+def _help(names: Sequence[str]) -> Iterator[str]:
+    """Yield the text of `opgen --help`: the commands by group."""
+    yield "usage: opgen COMMAND [FLAGS]\n\nGenerate the code of PyTorch operators.\n"
+    found = [importlib.import_module(f"opgen.commands.{name}").COMMAND for name in names]
+    width = max(map(len, names)) + 2
+    for group in type(found[0].group):
+        yield f"\n{group.value}:\n"
+        yield from (f"  {each.name:<{width}}{each.summary}\n" for each in found if each.group is group)
+    yield f"""
+options:
+  {"COMMAND --help":<{width}}list the flags of a command
+  {"--version":<{width}}print the version
+  {CMAKE_DIR_FLAG:<{width}}print the folder of the CMake package, for -Dopgen_DIR=
+"""
 
 
 def entry_point() -> None:
-    """Runs as a command."""
+    """Run as a program."""
     run_as_program(main)
 
 

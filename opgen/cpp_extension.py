@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from opgen import aten
+from opgen.run.spine import run
 
 __all__ = ["GenerationError", "generate_sources", "generated_extension", "generated_package", "load"]
 
@@ -46,7 +46,7 @@ def generate_sources(
     lists = folder / _LISTS
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--source-path", os.fspath(definitions), "--install-dir", os.fspath(folder))
-    if aten.main([*where, "--extension", "--quiet", "-o", os.fspath(lists), *flags]):
+    if run("gen", [*where, "--extension", "--quiet", "-o", os.fspath(lists), *flags]):
         raise GenerationError(f"no extension can be made of '{os.fspath(definitions)}'")
     found: Mapping[str, list[str]] = json.loads(lists.with_suffix(".json").read_text(encoding="utf-8"))
     return found

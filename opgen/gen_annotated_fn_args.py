@@ -1,41 +1,30 @@
-"""The generator of `annotated_fn_args.py` as a command: operators in, the arguments that their tests give out.
+"""Writes `annotated_fn_args.py`, from which torch's tests call its functions.
 
     python -m opgen.gen_annotated_fn_args native_functions.yaml tags.yaml out packaged/autograd
 
-A run with nothing to do is over at once (`opgen.quick`); `opgen.fn_args` does the work.
+`opgen.commands.gen_annotated_fn_args` does the work; names that programs import from here come from there.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
-from opgen.quick import run_unless_current
-from opgen.run.entry import run_as_program
+from opgen.run.entry import names_of, run_as_program
+from opgen.run.spine import run
 
 if TYPE_CHECKING:
-    from opgen.fn_args import gen_annotated as gen_annotated
+    from opgen.commands.gen_annotated_fn_args import gen_annotated as gen_annotated
+else:
+    __getattr__ = names_of("opgen.commands.gen_annotated_fn_args", "gen_annotated")
 
-__all__ = ["entry_point", "gen_annotated", "main"]
+__all__ = ["gen_annotated", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the generator; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
-    return run_unless_current("gen_annotated_fn_args", "opgen.fn_args", argv)
-
-
-def entry_point() -> NoReturn:
-    """Runs the generator as a command."""
-    run_as_program(main)
-
-
-def __getattr__(name: str) -> Any:
-    """What programs import from here is in `opgen.fn_args`."""
-    if name in __all__:
-        return getattr(importlib.import_module("opgen.fn_args"), name)
-    raise AttributeError(f"module 'opgen.gen_annotated_fn_args' has no attribute '{name}'")
+    """Run the command; return its exit code."""
+    return run("gen_annotated_fn_args", argv)
 
 
 if __name__ == "__main__":
-    entry_point()
+    run_as_program(main)

@@ -1,34 +1,65 @@
-"""What programs import from `opgen.gen` besides the generator itself, under the names that they know.
+"""What programs import from `opgen.gen`, under the names that torchgen's users know.
 
     from opgen.gen import get_grouped_native_functions, parse_native_yaml
     parsed = parse_native_yaml("native_functions.yaml", "tags.yaml")
     get_grouped_native_functions(parsed.native_functions)
 
-Each is a thin door to a part of opgen.  Mistakes in what is read are a `UserError` with all of them.
+Each function wraps a part of opgen.  Mistakes in what is read raise one `UserError` with all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from pathlib import Path
 
+from opgen.commands.gen import generate
 from opgen.dest.cpp_text import string_literal
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.groups import group_forms, group_functions, group_views
+from opgen.frontend.native_functions import load_definitions
 from opgen.frontend.selection import select
 from opgen.frontend.tags import load_tags
-from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+from opgen.output.file_manager import FileManager
 from opgen.run.inputs import packaged_folder
 from opgen.selective_build.selector import SelectiveBuilder
 
 __all__ = [
+    "FileManager",
+    "ParsedYaml",
     "cpp_string",
+    "generate",
     "get_custom_build_selector",
     "get_grouped_by_view_native_functions",
     "get_grouped_native_functions",
     "get_torchgen_root",
+    "parse_native_yaml",
     "parse_tags_yaml",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedYaml:
+    """The operators of a definitions file, and their kernels by dispatch key."""
+
+    native_functions: tuple[NativeFunction, ...]
+    backend_indices: Mapping[DispatchKey, BackendIndex]
+
+
+def parse_native_yaml(
+    path: str | Path, tags_yaml_path: str | Path, ignore_keys: AbstractSet[DispatchKey] | None = None
+) -> ParsedYaml:
+    """Reads and checks a definitions file and its tags, and derives what they ask for.
+
+    Kernels under `ignore_keys` are left out.  Raises UserError with every mistake found.
+    """
+    log = Diagnostics()
+    definitions = load_definitions(Path(path), Path(tags_yaml_path), log, ignore_keys or ())
+    if definitions is None:
+        raise UserError(*log.found)
+    return ParsedYaml(definitions.functions, definitions.backend_indices)
 
 
 def get_grouped_native_functions(

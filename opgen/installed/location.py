@@ -1,6 +1,7 @@
 """Modules of the installed torch, for the generators whose input is what it knows.
 
-    torch = import_torch("torch", "gen_mobile_upgraders", log)    →  the module; None, with the mend logged, without it
+    torch = import_torch("torch", "gen_mobile_upgraders", log)    →  the module, or None, with the fix logged
+    torch_files()                                                 →  its files, which are inputs of the run
 
 Nothing else in opgen imports torch: it takes seconds, and no other generator needs it.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 from typing import Any
 
 from opgen.diagnostics import Diagnostics
@@ -24,3 +26,16 @@ def import_torch(module: str, command: str, log: Diagnostics) -> Any:
         advice = f"install it: {sys.executable} -m pip install torch"
         log.error("torch-missing", f"opgen {command} needs an installed torch, and {problem}", label=advice)
         return None
+
+
+def torch_files() -> tuple[Path, ...]:
+    """Return the Python files of torch that were imported, `torch/version.py` among them.
+
+    Its libraries are left out: to hash a gigabyte takes longer than the run, and each build has another version.
+    """
+    files = {
+        Path(file)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] == "torch" and (file := getattr(module, "__file__", None)) and file.endswith(".py")
+    }
+    return tuple(sorted(files))

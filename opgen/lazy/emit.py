@@ -154,10 +154,6 @@ def emit_kernels(
     yield OutputFile(f"{backend.key}NativeFunctions.cpp", templates.render(KERNELS_TEMPLATE, env))
 
 
-EMITTERS: Final = (emit_kernels, emit_ir, emit_non_native_ir)
-"""The files of a lazy backend that others don't have."""
-
-
 def _node_generator(backend: ExternalBackend, style: LazyStyle, generators: LazyGenerators) -> GenLazyIR:
     return generators.nodes(
         backend.index, style.backend_name, style.node_base, style.use_lazy_shape, style.lazy_value_class

@@ -19,7 +19,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -27,8 +27,8 @@ NAME: Final = ".opgen-manifest.json"
 """Its name, in the install directory."""
 DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 
-_INSTALL_FLAGS: Final = ("-d", "--install-dir", "--install_dir")
-_FORMAT: Final = 3
+FORMAT: Final = 3
+"""The version of the file's format; a manifest of another version counts as none."""
 _MAX_RECORDS: Final = 16
 _TICK_NS: Final = 20_000_000
 """Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
@@ -112,41 +112,33 @@ def _digest_of(path: str) -> str:
         return digest(file.read())
 
 
-def find_current(arguments: Sequence[str], folder: str | None = None) -> Record | None:
-    """The record of a run with this command line that would do nothing now; None if there is none.
+def find_current(arguments: Sequence[str]) -> Record | None:
+    """Return the record of a run with this command line that would do nothing now; None if there is none.
 
-    The manifest is in `folder`, or else in the install directory of the command line.
+    `arguments` begin with the command's name.
     """
-    records = load_records(install_dir(arguments) if folder is None else folder)
     wanted, here = tuple(arguments), os.getcwd()
-    for record in records:
-        if record.arguments == wanted and record.folder == here and record.python == sys.version:
-            return record if _is_current(record) else None
+    for folder in dict.fromkeys(_folders_named(arguments)):
+        for record in load_records(folder):
+            if record.arguments == wanted and record.folder == here and record.python == sys.version:
+                return record if _is_current(record) else None
     return None
+
+
+def _folders_named(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what may be the output folder, without knowing the flags: `out`, `--flag=out` and `-dout`.
+
+    A wrong guess does no harm: a record is of one command line.
+    """
+    for word in arguments:
+        yield from (word, word[2:]) if word.startswith("-") and word[1:2] != "-" else (word.partition("=")[2] or word,)
+    yield DEFAULT_INSTALL_DIR
 
 
 def _is_current(record: Record) -> bool:
     return all(is_unchanged(path, state) for path, state in record.inputs.items()) and all(
         is_unchanged(path, state) for path, state in record.outputs.items()
     )
-
-
-def install_dir(arguments: Sequence[str]) -> str:
-    """The folder that the command line names, as far as can be told without knowing all flags.
-
-    A wrong guess does no harm: a record is of one command line.
-    """
-    found, is_next = DEFAULT_INSTALL_DIR, False
-    for word in arguments:
-        flag, equals, value = word.partition("=")
-        if is_next:
-            found = word
-        elif equals and flag in _INSTALL_FLAGS:
-            found = value
-        elif word.startswith("-d") and not word.startswith("--") and word != "-d":
-            found = word[2:]
-        is_next = not is_next and word in _INSTALL_FLAGS
-    return found
 
 
 # --------------------------------------------------------------------------- the file
@@ -158,7 +150,7 @@ def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
         with open(os.path.join(folder, NAME), "rb") as file:
             head, _, body = file.read().partition(b"\n")
         header = json.loads(head)
-        if header != {"opgen manifest": _FORMAT, "digest": digest(body)}:
+        if header != {"opgen manifest": FORMAT, "digest": digest(body)}:
             return ()
         return tuple(_read_record(line) for line in body.decode().split("\n") if line)
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
@@ -168,7 +160,7 @@ def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
 def render_manifest(records: Iterable[Record]) -> str:
     """The manifest's text."""
     body = "\n".join(record.line or _write_record(record) for record in records)
-    header = json.dumps({"opgen manifest": _FORMAT, "digest": digest(body.encode())})
+    header = json.dumps({"opgen manifest": FORMAT, "digest": digest(body.encode())})
     return f"{header}\n{body}"
 
 

@@ -1,19 +1,22 @@
-"""Flags that several commands have, each said once; and those of generators that write to one folder.
+"""Flags that several commands share, each defined once.
 
-add_talk(parser)               --quiet, --verbose, --version, --torch-version
-add_dry_run(parser)            --dry-run
-add_definitions(parser)        --source-path or --from-torch
-add_build(group)               --jobs, --stamp, --depfile
-install_parser("gen_static_runtime", "Generate …")     --install-dir, --dry-run, --quiet, --verbose, --version
+    add_flags_of_all(parser)        --dry-run, --jobs, --stamp, --depfile and those of add_talk()
+    add_talk(parser)                --quiet, --verbose, --version, --torch-version
+    add_install_dir(parser)         --install-dir
+    add_definitions(parser)         --source-path or --from-torch
+
+`RunFlags.of(options)` is what the spine reads of them.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from opgen import __version__
+from opgen.diagnostics import Diagnostics
 from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.releases.known import describe_releases
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
@@ -21,11 +24,52 @@ from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 STAMP_FLAG: Final = "--stamp"
 DEPFILE_FLAG: Final = "--depfile"
 
+_TRUE: Final = frozenset({"true", "yes", "on", "1"})
+_FALSE: Final = frozenset({"false", "no", "off", "0"})
+
 _Flags: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 
 
+@dataclass(frozen=True, slots=True)
+class RunFlags:
+    """The flags that the spine reads; a command without one of them has its default."""
+
+    quiet: bool = False
+    verbose: bool = False
+    dry_run: bool = False
+    jobs: int = 0
+    """How many processes to use; 0 for as many as can run at once."""
+    stamp: Path | None = None
+    """The file whose time says when a run last found everything in order."""
+    depfile: Path | None = None
+    """Where to write what the stamp depends on."""
+
+    @staticmethod
+    def of(options: argparse.Namespace) -> RunFlags:
+        """Return the flags among the options of a command."""
+        given = vars(options)
+        return RunFlags(**{each.name: given[each.name] for each in fields(RunFlags) if each.name in given})
+
+    def remarks(self, log: Diagnostics) -> str:
+        """Return what a run that succeeds prints to stderr."""
+        return "" if self.quiet else log.render(with_remarks=self.verbose)
+
+    def check(self, log: Diagnostics) -> None:
+        """Report flags that don't go together."""
+        if self.depfile is not None and self.stamp is None:
+            label = "the depfile says what the stamp depends on"
+            log.error("flag-without-effect", f"{DEPFILE_FLAG} needs {STAMP_FLAG}", label=label)
+
+
+def add_flags_of_all(parser: argparse.ArgumentParser, *, dry_run_takes_bool: bool = False, **talk: str) -> None:
+    """Add the flags of every command that writes files; `talk` goes to `add_talk`."""
+    add_dry_run(parser, takes_bool=dry_run_takes_bool)
+    add_build(parser.add_argument_group("build systems"))
+    add_talk(parser, **talk)
+
+
 def add_talk(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
-    """How much a run says, and the version; `verbose` is what more it says then."""
+    """Add the flags that every command has; `verbose` is the help text of `--verbose`."""
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
     talk.add_argument("-v", "--verbose", action="store_true", help=verbose)
@@ -34,7 +78,7 @@ def add_talk(parser: argparse.ArgumentParser, *, verbose: str = "name the files 
 
 
 def add_torch_version(parser: _Flags) -> None:
-    """The flag that names the release of torch."""
+    """Add the flag that names the release of torch."""
     parser.add_argument(
         TORCH_VERSION_FLAG,
         "--torch_version",
@@ -44,27 +88,34 @@ def add_torch_version(parser: _Flags) -> None:
     )
 
 
-def add_dry_run(parser: _Flags) -> None:
-    """The flag of a run that writes nothing."""
-    parser.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, but say what would change")
+def add_dry_run(parser: _Flags, *, takes_bool: bool = False) -> None:
+    """Add the flag of a run that writes nothing; torch's backend generators write it `--dry-run true`."""
+    text = "write nothing, but say what would change"
+    if takes_bool:
+        parser.add_argument(
+            "--dry-run",
+            "--dry_run",
+            nargs="?",
+            type=_read_bool,
+            const=True,
+            default=False,
+            metavar="BOOL",
+            help=text,
+        )
+    else:
+        parser.add_argument("--dry-run", "--dry_run", action="store_true", help=text)
 
 
-def add_definitions(
-    parser: _Flags,
-    *,
-    folder: str = "folder of the definitions (native/*.yaml); default: opgen's own",
-    torch: str = "use the definitions of the installed torch",
-) -> None:
-    """The flags that say where operators are defined; without them, opgen's own are taken."""
-    sources = parser.add_mutually_exclusive_group()
-    sources.add_argument("-s", SOURCE_PATH_FLAG, "--source_path", type=Path, metavar="DIR", help=folder)
-    sources.add_argument(FROM_TORCH_FLAG, "--from_torch", action="store_true", help=torch)
+def _read_bool(text: str) -> bool:
+    if text.lower() in _TRUE | _FALSE:
+        return text.lower() in _TRUE
+    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
 
 
 def add_build(build: _Flags) -> None:
-    """What build systems want: the number of processes, and files to wait for."""
+    """Add what build systems need: the number of processes, and files to wait for."""
     build.add_argument(
-        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one for each core"
+        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one per core"
     )
     build.add_argument(
         STAMP_FLAG, type=Path, metavar="FILE", help="touch FILE at the end of each run that succeeds, changes or not"
@@ -73,22 +124,30 @@ def add_build(build: _Flags) -> None:
         DEPFILE_FLAG,
         type=Path,
         metavar="FILE",
-        help=f"say in FILE, as Make does, what the file of {STAMP_FLAG} depends on: all that was read",
+        help=f"write to FILE, in Make's syntax, every file that the run read, as what {STAMP_FLAG} depends on",
     )
 
 
 def _job_count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of processes")
     return int(text)
 
 
-def install_parser(command: str, description: str) -> argparse.ArgumentParser:
-    """The command line of generators that write to one folder, which has to be named: no place suits all."""
-    parser = argparse.ArgumentParser(prog=f"opgen {command}", description=description, allow_abbrev=False)
+def add_definitions(
+    parser: _Flags,
+    *,
+    folder: str = "folder of the definitions (native/*.yaml); default: opgen's own",
+    torch: str = "use the definitions of the installed torch",
+) -> None:
+    """Add the flags that say where operators are defined; the default is opgen's own definitions."""
+    sources = parser.add_mutually_exclusive_group()
+    sources.add_argument("-s", SOURCE_PATH_FLAG, "--source_path", type=Path, metavar="DIR", help=folder)
+    sources.add_argument(FROM_TORCH_FLAG, "--from_torch", action="store_true", help=torch)
+
+
+def add_install_dir(parser: _Flags) -> None:
+    """Add the flag of the output folder for commands that have no default for it."""
     parser.add_argument(
         "-d", "--install-dir", "--install_dir", type=Path, required=True, metavar="DIR", help="folder to write to"
     )
-    add_dry_run(parser)
-    add_talk(parser)
-    return parser

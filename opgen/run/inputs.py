@@ -13,10 +13,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note, Source
+from opgen.releases.choice import version_files
 
 SOURCE_PATH_FLAG: Final = "--source-path"
 FROM_TORCH_FLAG: Final = "--from-torch"
@@ -35,6 +37,15 @@ class Inputs:
     """The tags that they may have."""
     templates: Path
     """The folder of templates."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that a run reads, the version of torch and the folder of templates that is looked for included."""
+        paths = [path for path in (self.functions, self.tags) if isinstance(path, Path)]
+        if isinstance(self.functions, Path):
+            paths.append(self.functions.parent.parent / "templates")
+            paths += islice(version_files(self.functions), 1)
+        return tuple(paths)
 
 
 def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = False) -> Inputs | None:

@@ -1,6 +1,6 @@
-"""Keeps account of a run: what it reads and writes, what a former run with the same flags wrote.
+"""The account of a run: what it reads and writes, and what a former run with the same flags wrote.
 
-    record = record_of(arguments, request)
+    record = RunRecord("gen", arguments, options, started)
     record.load(install_dir)             →  record.known, record.gone(…)
     record.announcement(placed)          →  the manifest before files take their places
     record.manifest(inputs, placed, …)   →  the manifest after that
@@ -10,23 +10,25 @@ The manifest itself is `opgen.output.manifest`.
 
 from __future__ import annotations
 
+import argparse
 import os
 import stat
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from opgen.output.console import format_report
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
+from opgen.output.report import WriteReport
 from opgen.output.writer import PlacedFile
+from opgen.run.flags import RunFlags
 
-if TYPE_CHECKING:
-    # Other commands have flags of their own, and needn't load those of gen.
-    from opgen.command_line import Request
-
+_MANNER: Final = ("quiet", "verbose", "jobs", "dry_run")
+"""Flags that don't change what is written."""
 _TICK_NS: Final = 20_000_000
 _UNCERTAIN: Final = FileState("changed during the run")
 """Of an input whose bytes may not be those that were read: no file is as this says."""
@@ -35,26 +37,31 @@ _UNCERTAIN: Final = FileState("changed during the run")
 class RunRecord:
     """The account of one run."""
 
-    def __init__(self, arguments: Sequence[str], options: str, *, quiet: bool, stamp: Path | None) -> None:
-        """`arguments` is the command line, `options` a text that is the same for all that ask the same."""
+    def __init__(
+        self, command: str, arguments: Sequence[str], options: argparse.Namespace, started: float = 0.0
+    ) -> None:
+        """`arguments` is the command line, `started` the monotonic time at which the run began."""
+        self.flags = RunFlags.of(options)
+        self._began = started
         self._started = time.time_ns()
+        meaning = {name: value for name, value in vars(options).items() if name not in _MANNER}
         self._record = Record(
-            arguments=tuple(arguments),
+            arguments=(command, *arguments),
             folder=os.getcwd(),
-            options=options,
+            options=canonical({"command": command, **meaning}),
             inputs={},
             outputs={},
-            quiet=quiet,
-            stamp=os.fspath(stamp or ""),
+            quiet=self.flags.quiet,
+            stamp=os.fspath(self.flags.stamp or ""),
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None
 
     def load(self, install_dir: str | os.PathLike[str]) -> None:
-        """Reads what former runs kept in the folder."""
+        """Read the manifest in the folder."""
         self._records = load_records(install_dir)
         same = [each for each in self._records if self._is_mine(each)]
-        # There are two if a run was killed: the one before, and what that one announced.
+        # There are two if a run was killed: the one before it, and the one that it announced.
         outputs = {path: state for each in reversed(same) for path, state in each.outputs.items()}
         self._former = replace(same[0], outputs=outputs, line="") if len(same) > 1 else same[0] if same else None
 
@@ -63,19 +70,19 @@ class RunRecord:
 
     @property
     def known(self) -> Mapping[str, FileState]:
-        """Files as former runs left them."""
+        """The files as former runs left them."""
         return {path: state for record in reversed(self._records) for path, state in record.outputs.items()}
 
     def gone(self, paths: Iterable[str]) -> Mapping[str, FileState]:
-        """Files that a former run wrote with the same flags, and no run does now: this one has the `paths`."""
+        """Return the files that a former run with the same flags wrote and no run writes now; this one has `paths`."""
         if self._former is None:
             return {}
-        kept = set(paths)
-        kept.update(path for other in self._records if not self._is_mine(other) for path in other.outputs)
-        return {path: state for path, state in self._former.outputs.items() if path not in kept}
+        current = set(paths)
+        current.update(path for other in self._records if not self._is_mine(other) for path in other.outputs)
+        return {path: state for path, state in self._former.outputs.items() if path not in current}
 
     def announcement(self, placed: Iterable[PlacedFile]) -> str | None:
-        """The manifest to write before new files come: if the run is killed, the next one knows whose they are.
+        """Return the manifest to write before new files: if the run is killed, the next one knows whose they are.
 
         None if all files are those of the former run.
         """
@@ -84,13 +91,7 @@ class RunRecord:
         return render_manifest([self._with(outputs=new, arguments=()), *self._records]) if new else None
 
     def manifest(
-        self,
-        inputs: Iterable[str],
-        placed: Iterable[PlacedFile],
-        *,
-        others: Collection[str],
-        total: int,
-        said: str,
+        self, inputs: Iterable[str], placed: Iterable[PlacedFile], *, others: Collection[str], total: int, said: str
     ) -> str:
         """Return the manifest of a finished run; `others` are outputs besides those placed."""
         record = self._with(
@@ -102,34 +103,26 @@ class RunRecord:
         )
         return render_manifest(with_record(self._records, record))
 
+    def render_report(self, report: WriteReport) -> str:
+        """Return what the run prints at its end."""
+        seconds = time.monotonic() - self._began
+        return format_report(report, seconds, quiet=self.flags.quiet, verbose=self.flags.verbose)
+
     def _with(self, **changes: Any) -> Record:
         return replace(self._record, **changes)
 
     def _input_state(self, path: str) -> FileState:
         state = file_state(path)
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError:
             return state
-        is_later = stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self._started - _TICK_NS
+        is_later = stat.S_ISREG(status.st_mode) and status.st_ctime_ns >= self._started - _TICK_NS
         return _UNCERTAIN if is_later else state
 
 
-def record_of(arguments: Sequence[str], request: Request) -> RunRecord:
-    """The account of a run of the ATen generator."""
-    return RunRecord(arguments, canonical(meaning(request)), quiet=request.quiet, stamp=request.stamp)
-
-
-def meaning(request: Request) -> Mapping[str, object]:
-    """What the command line asks for, apart from how it is done and talked about."""
-    manner = ("options", "quiet", "verbose", "jobs", "dry_run")
-    asked = {field.name: getattr(request, field.name) for field in fields(request)}
-    options = {field.name: getattr(request.options, field.name) for field in fields(request.options)}
-    return {name: value for name, value in (asked | options).items() if name not in manner}
-
-
 def canonical(value: object) -> str:
-    """A text that is the same for equal values in every process."""
+    """Return a text that is the same for equal values in every process."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {canonical(each)}" for key, each in sorted(value.items())) + "}"
     if isinstance(value, (set, frozenset)):
@@ -142,7 +135,7 @@ def canonical(value: object) -> str:
 
 
 def code_files() -> list[str]:
-    """The files of the program itself: opgen's modules, and those of the YAML reader."""
+    """Return the files of the program itself: opgen's modules, and those of the YAML reader."""
     return sorted(
         file
         for name, module in list(sys.modules.items())

@@ -1,6 +1,6 @@
 """Names of element types: those of C++ and those of `at::ScalarType`.
 
-    SCALAR_TYPES["int64_t"]     "Long"
+SCALAR_TYPES["int64_t"]     "Long"
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import Final
 import pytest
 
 from opgen import decompositions
+from opgen.commands.decompositions import TABLE
 from opgen.dest.jit_decompositions import LONGEST_LITERAL, Decomposition, emit_decompositions, raw_literals
 from opgen.output.template import TemplateSet
 
@@ -114,15 +115,15 @@ def test_long_text_is_split_at_lines() -> None:
 def test_a_dry_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = ModuleType(decompositions.TABLE)
+    table = ModuleType(TABLE)
     table.decomposition_table = {"aten::f() -> ()": SimpleNamespace(name="f", code="def f():\n  pass\n")}  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, decompositions.TABLE, table)
+    monkeypatch.setitem(sys.modules, TABLE, table)
     assert decompositions.main(["--install-dir", str(tmp_path / "out"), "--dry-run", "--verbose"]) == 0
     assert "would write" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
 
 def test_without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, decompositions.TABLE, None)
+    monkeypatch.setitem(sys.modules, TABLE, None)
     assert decompositions.main(["--install-dir", str(tmp_path / "out")]) == 1
     assert "opgen decompositions needs an installed torch" in capsys.readouterr().err

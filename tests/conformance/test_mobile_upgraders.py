@@ -18,6 +18,7 @@ import pytest
 from opgen import gen_mobile_upgraders
 from opgen.dest.mobile_upgraders import VersionRange, emit_mobile_upgraders
 from opgen.diagnostics import Diagnostics
+from opgen.installed.upgraders import read_operators, read_upgraders
 from opgen.output.template import TemplateSet
 from tests.conformance.tokens import compare_texts
 
@@ -94,8 +95,8 @@ def test_upgraders_made_up(torch: Any, repository: Path, tmp_path: Path, monkeyp
     _make_up_versions(torch, monkeypatch)
     expected = _oracle_text(BYTECODE, tmp_path)
     log = Diagnostics()
-    upgraders = gen_mobile_upgraders.read_upgraders(BYTECODE, log)
-    operators = gen_mobile_upgraders.read_operators(torch)
+    upgraders = read_upgraders(BYTECODE, log)
+    operators = read_operators(torch)
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
     (file,) = emit_mobile_upgraders(upgraders, operators, templates)
     assert log.found == []
@@ -106,13 +107,13 @@ def test_text_is_escaped_and_numbers_may_have_a_point(repository: Path) -> None:
     table = {"instructions": [], "operators": [], "constants": ['say "x"', 0.5], "types": [], "register_size": 0}
     log = Diagnostics()
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
-    (file,) = emit_mobile_upgraders(gen_mobile_upgraders.read_upgraders([{"a_0_1": table}], log), {}, templates)
+    (file,) = emit_mobile_upgraders(read_upgraders([{"a_0_1": table}], log), {}, templates)
     assert 'c10::IValue("say \\"x\\""),' in file.text
     assert "c10::IValue(0.5)," in file.text
 
 
 def test_an_operator_that_has_changed_twice(repository: Path) -> None:
-    upgraders = gen_mobile_upgraders.read_upgraders(BYTECODE, Diagnostics())
+    upgraders = read_upgraders(BYTECODE, Diagnostics())
     ranges = (VersionRange(0, 3, "twice_0_3"), VersionRange(4, 7, "twice_4_7"))
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
     (file,) = emit_mobile_upgraders(upgraders, {"aten::twice": ranges}, templates)

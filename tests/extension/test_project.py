@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen import gen, new
+from opgen import __main__ as opgen
+from opgen import gen
 from opgen.cpp_extension import GenerationError, generate_sources
 from tests.compilers import QUICK
 from tests.extension.building import EXAMPLES, Built, alone, build_once, configure, require_tools, run
@@ -27,7 +28,7 @@ ADDED = """
 
 def test_new_project_builds_and_passes_its_test(tmp_path: Path, builds: Path) -> None:
     require_tools("make")
-    assert new.main(["mylib", "--into", str(tmp_path / "mylib")]) == 0
+    assert opgen.main(["new", "mylib", "--into", str(tmp_path / "mylib")]) == 0
     built = build_once("mylib", tmp_path / "mylib", builds, "Unix Makefiles")
     build = built.source / "build"
     if not build.exists():
@@ -62,7 +63,7 @@ def tiny(tmp_path: Path) -> Path:
     """A new project whose only operator takes little time to compile."""
     require_tools("ninja")
     folder = tmp_path / "project"
-    assert new.main(["mylib", "--into", str(folder)]) == 0
+    assert opgen.main(["new", "mylib", "--into", str(folder)]) == 0
     (folder / "ops" / "native" / "native_functions.yaml").write_text(TINY)
     (folder / "src" / "kernels.cpp").write_text(TWICE)
     return folder
@@ -112,14 +113,14 @@ def test_derivatives_that_are_added_later_configure_a_build_anew(tiny: Path, tmp
 
 @pytest.mark.parametrize("name", ["my-lib", "class", "lambda", "torch", ""])
 def test_names_that_no_library_can_have(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert new.main([name, "--into", str(tmp_path / "x")]) == 1
+    assert opgen.main(["new", name, "--into", str(tmp_path / "x")]) == 1
     assert "bad-project-name" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 
 def test_new_project_leaves_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("mine")
-    assert new.main(["mylib", "--into", str(tmp_path)]) == 1
+    assert opgen.main(["new", "mylib", "--into", str(tmp_path)]) == 1
     assert "project-exists" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

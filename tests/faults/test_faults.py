@@ -132,7 +132,7 @@ def test_two_runs_at_once(here: Path, definitions: Path, environment: dict[str, 
 def small_files_only() -> Iterator[None]:
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    importlib.import_module("opgen.aten")  # before the limit, which also holds for Python's caches of modules
+    importlib.import_module("opgen.commands.gen")  # before the limit, which also holds for Python's caches of modules
     resource.setrlimit(resource.RLIMIT_FSIZE, (6000, hard))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

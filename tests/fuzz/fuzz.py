@@ -23,20 +23,20 @@ from itertools import repeat
 from pathlib import Path
 from types import FrameType
 
-from opgen.aten import generate
-from opgen.autograd import generate as generate_autograd
-from opgen.autograd import load_autograd
 from opgen.backend.backend_yaml import load_backend
 from opgen.backend.registrations import RegistrationStyle
-from opgen.command_line import read_request
+from opgen.commands._backend_flags import BackendInputs
+from opgen.commands._extension import extension_templates, generate_extension, load_extension
+from opgen.commands._gen_flags import parse_request
+from opgen.commands.gen import generate
+from opgen.commands.gen_autograd import generate as generate_autograd
+from opgen.commands.gen_autograd import load_autograd
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.extension.extension import ExtensionOptions
 from opgen.frontend.native_functions import load_program
 from opgen.gen_backend_stubs import generate as generate_backend
-from opgen.gen_extension import extension_templates, generate_extension, load_extension
 from opgen.output.template import CodeTemplate, TemplateSet
 from opgen.program.program import Program
-from opgen.run.backend_flags import BackendInputs
 from tests.fuzz.mutate import mutated
 
 HERE = Path(__file__).resolve().parent
@@ -79,7 +79,7 @@ def definitions() -> str:
 
 def _generate(program: Program | None) -> None:
     if program is not None:
-        request = read_request(["--per-operator-headers"], Diagnostics())
+        request = parse_request(["--per-operator-headers"], Diagnostics())
         generate(program, request.options, TemplateSet(OPS / "templates"))
 
 

@@ -20,13 +20,12 @@ and what comes of it:
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -34,6 +33,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.output.manifest import NAME as MANIFEST
+from opgen.run.spine import run
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
@@ -160,8 +160,7 @@ def _command(case: Path) -> str:
 
 
 def _run(command: str, flags: list[str]) -> int:
-    main: Callable[[Sequence[str]], int] = importlib.import_module(command).main
-    return main([*COMMANDS[command], *flags])
+    return run(command.removeprefix("opgen."), [*COMMANDS[command], *flags])
 
 
 def _flags(case: Path) -> list[str]:

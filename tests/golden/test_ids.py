@@ -81,7 +81,7 @@ def _reached(modules: Iterable[str]) -> set[Path]:
 def ids_in_source() -> Mapping[str, str]:
     """All ids of what the commands run, and a file that has each."""
     found: dict[str, str] = {}
-    for path in sorted(_reached(COMMANDS)):
+    for path in sorted(_reached(f"opgen.commands.{name.removeprefix('opgen.')}" for name in COMMANDS)):
         for id in _ids(ast.parse(path.read_text(encoding="utf-8"))):
             found.setdefault(id, path.relative_to(ROOT).as_posix())
     return found

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from opgen.diagnostics import Diagnostics
 from opgen.output.manifest import NAME as MANIFEST
-
-Main = Callable[[Sequence[str]], int]
+from opgen.run.command import Command, Outcome
 
 TICK = 0.03
 """Longer than the manifest distrusts the times of files."""
 INPUTS = ("ops/native/native_functions.yaml", "ops/native/tags.yaml")
-COMMANDS = {
-    "gen_autograd": "opgen.autograd",
-    "gen_python": "opgen.bindings",
-    "gen_pyi": "opgen.type_stubs",
-    "gen_annotated_fn_args": "opgen.fn_args",
-}
-"""Each command, and the module that does its work."""
-DEPRECATED = "- name: scale(Scalar by, Tensor self) -> Tensor\n  aten: scale(self, by)\n"
-DERIVATIVES = "- name: scale(Tensor self, Scalar by=2) -> Tensor\n  self: grad * by\n"
+COMMANDS = ("gen_autograd", "gen_python", "gen_pyi", "gen_annotated_fn_args")
 NEW_OPERATOR = "\n- func: newest(Tensor self) -> Tensor\n  variants: function, method\n"
 
 
@@ -50,21 +44,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> P
     return tmp_path
 
 
-def counted(main: Main, works: list[Sequence[str]]) -> Main:
-    def noted(argv: Sequence[str]) -> int:
-        works.append(argv)
-        return main(argv)
-
-    return noted
-
-
 @pytest.fixture
 def does_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
     """Whether a command does more than look."""
-    works: list[Sequence[str]] = []
-    for name in COMMANDS.values():
-        module = importlib.import_module(name)
-        monkeypatch.setattr(module, "main", counted(module.main, works))
+    works: list[str] = []
+    for name in COMMANDS:
+        module = importlib.import_module(f"opgen.commands.{name}")
+        monkeypatch.setattr(module, "COMMAND", _counted(module.COMMAND, works))
 
     def ask(command: str, *flags: str) -> bool:
         works.clear()
@@ -72,6 +58,14 @@ def does_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool
         return bool(works)
 
     return ask
+
+
+def _counted(command: Command, works: list[str]) -> Command:
+    def load(options: argparse.Namespace, log: Diagnostics) -> Outcome | None:
+        works.append(command.name)
+        return command.load(options, log)
+
+    return replace(command, load=load)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -134,7 +128,12 @@ def test_a_build_hears_what_was_read(does_work: Callable[..., bool], here: Path)
     assert does_work("gen_autograd", *flags)
     rule = (here / "stamp.d").read_text()
     assert rule.startswith("stamp: ")
-    wanted = [*INPUTS, "ops/autograd/derivatives.yaml", "ops/autograd/deprecated.yaml", "opgen/autograd.py"]
+    wanted = [
+        *INPUTS,
+        "ops/autograd/derivatives.yaml",
+        "ops/autograd/deprecated.yaml",
+        "opgen/commands/gen_autograd.py",
+    ]
     assert [name for name in wanted if name not in rule] == []
     (here / "stamp").unlink()
     assert not does_work("gen_autograd", *flags)
@@ -162,30 +161,3 @@ def test_what_was_read_needs_a_stamp(here: Path, capsys: pytest.CaptureFixture[s
     assert run("gen_python", "out", "--depfile", "out.d") == 1
     assert "--depfile needs --stamp" in capsys.readouterr().err
     assert not (here / "out").exists()
-
-
-def libyaml_is_loaded(here: Path, repository: Path, module: str, *arguments: str) -> bool:
-    """Whether a command, in a process of its own, imports the reader of all of YAML."""
-    code = "import importlib, sys; assert importlib.import_module(sys.argv[1]).main(sys.argv[2:]) == 0"
-    command = [sys.executable, "-c", f"{code}; print('yaml' in sys.modules)", module, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
-    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()[-1] == "True"
-
-
-def test_plain_definitions_need_no_libyaml(here: Path, repository: Path) -> None:
-    (here / "ops/autograd/derivatives.yaml").write_text(DERIVATIVES)
-    (here / "ops/autograd/deprecated.yaml").write_text(DEPRECATED)
-    autograd = (*INPUTS, "out", "ops/autograd", "--bindings", "--jobs", "1")
-    assert not libyaml_is_loaded(here, repository, "opgen.gen_autograd", *autograd)
-    assert not libyaml_is_loaded(here, repository, "opgen.gen", "-s", "ops", "-d", "aten", "--jobs", "1")
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_code_that_one_process_needs_is_an_input(here: Path, repository: Path, jobs: str) -> None:
-    (here / "ops/autograd/derivatives.yaml").write_text(DERIVATIVES)
-    arguments = (*INPUTS, "out", "ops/autograd", "--bindings", "--jobs", jobs)
-    for text, is_odd in ((DEPRECATED, False), (DEPRECATED.replace("- name", "- 'name'"), True)):
-        (here / "ops/autograd/deprecated.yaml").write_text(text)
-        libyaml_is_loaded(here, repository, "opgen.gen_autograd", *arguments)
-        assert ("yaml_events.py" in (here / "out" / MANIFEST).read_text()) is is_odd

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from opgen import aten, gen
+from opgen import gen
+from opgen.commands import gen as gen_command
+from opgen.diagnostics import Diagnostics
+from opgen.output.manifest import FORMAT, digest, load_records
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.output.manifest import digest, load_records
+from opgen.run.command import Outcome
 
 TICK = 0.03
 """Longer than the manifest distrusts the times of files."""
@@ -27,13 +32,13 @@ class Runs:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.full = 0
-        whole = aten.main
+        load = gen_command.COMMAND.load
 
-        def counted(argv: list[str]) -> int:
+        def counted(options: argparse.Namespace, log: Diagnostics) -> Outcome | None:
             self.full += 1
-            return whole(argv)
+            return load(options, log)
 
-        monkeypatch.setattr(aten, "main", counted)
+        monkeypatch.setattr(gen_command, "COMMAND", replace(gen_command.COMMAND, load=counted))
 
     def does_all(self, *argv: str) -> bool:
         """Whether a run does more than look."""
@@ -173,8 +178,8 @@ def test_another_opgen_is_noticed(here: Path, runs: Runs, tmp_path_factory: pyte
         b"{}",
         b"\x00\xff",
         b'{"opgen manifest": 1, "digest": ""}\n[]',
-        b'{"opgen manifest": 2, "digest": ""}\n{}',
-        b'{"opgen manifest": 2, "digest": "e3b0c44298fc1c149afbf4c8996fb924"}\n',
+        b'{"opgen manifest": 3, "digest": ""}\n{}',
+        b'{"opgen manifest": 3, "digest": "e3b0c44298fc1c149afbf4c8996fb924"}\n',
         b"[" * 100_000,
     ],
 )
@@ -213,7 +218,7 @@ def test_a_manifest_that_lies_harms_nothing(here: Path, runs: Runs) -> None:
 
 def _write_manifest(path: Path, record: dict[str, object]) -> None:
     body = json.dumps(record).encode()
-    path.write_bytes(json.dumps({"opgen manifest": 2, "digest": digest(body)}).encode() + b"\n" + body)
+    path.write_bytes(json.dumps({"opgen manifest": FORMAT, "digest": digest(body)}).encode() + b"\n" + body)
 
 
 def test_files_below_the_folder_only_are_removed(here: Path, runs: Runs) -> None:

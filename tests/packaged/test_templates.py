@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from opgen import gen, gen_annotated_fn_args, gen_autograd, gen_python
-from opgen.command_line import read_request
-from opgen.dest.table import EMITTERS
+from opgen.commands._gen_flags import parse_request
+from opgen.commands.gen import emitters_for
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_definitions, load_program
 from opgen.output.files import OutputFile
@@ -59,10 +59,9 @@ def program() -> Program:
 
 
 def _emitted(program: Program, templates: TemplateSet, **flags: object) -> Iterator[OutputFile]:
-    options = replace(read_request([], Diagnostics()).options, **flags)  # type: ignore[arg-type]
-    for emitter in EMITTERS:
-        if emitter.wanted(options):
-            yield from emitter.emit(program, options, templates)
+    options = replace(parse_request([], Diagnostics()).options, **flags)  # type: ignore[arg-type]
+    for emitter in emitters_for(options):
+        yield from emitter.emit(program, options, templates)
 
 
 @pytest.fixture(scope="module")

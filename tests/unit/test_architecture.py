@@ -20,7 +20,6 @@ LONGEST_FUNCTION: Final = 60
 # Each module's room is the longest of these names that it begins with. Whatever isn't listed is a shell.
 ROOMS: Final = MappingProxyType(
     {
-        "opgen.on_demand": "values",
         "opgen.diagnostics": "diagnostics",
         "opgen.frozen_map": "model",
         "opgen.dispatch_keys": "model",

@@ -10,8 +10,9 @@ from opgen.backend.backend_yaml import ExternalBackend, load_backend
 from opgen.backend.kernel_check import find_definitions
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
+from opgen.commands.gen_backend_stubs import COMMAND
 from opgen.diagnostics import Diagnostics, Source, UserError
-from opgen.gen_backend_stubs import build_parser, main, run
+from opgen.gen_backend_stubs import main, run
 from opgen.model import DispatchKey, OperatorName
 from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.template import TemplateSet
@@ -174,7 +175,7 @@ def test_run_writes_and_writes_nothing_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("flags", "is_dry"), [((), False), (("--dry-run",), True), (("--dry-run", "false"), False)])
 def test_a_dry_run_may_be_declined(flags: tuple[str, ...], is_dry: bool) -> None:
-    assert build_parser().parse_args(["-s", "backend.yaml", "-o", "out", *flags]).dry_run is is_dry
+    assert COMMAND.build_parser().parse_args(["-s", "backend.yaml", "-o", "out", *flags]).dry_run is is_dry
 
 
 def test_results_go_to_all_that_an_in_place_form_changes() -> None:

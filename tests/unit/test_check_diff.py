@@ -69,7 +69,7 @@ def test_files_that_would_go(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_mistakes_are_mistakes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     append(here / "ops/native/native_functions.yaml", "- func: a(Tenosr x) -> Tensor\n")
-    assert command.main(["check", *FLAGS, "-d", "out"]) == 1
+    assert command.main(["check", *FLAGS, "-d", "out"]) == 2
     assert command.main(["diff", "ops", "ops"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -121,8 +121,12 @@ def test_two_revisions(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([], ["gne"]):
-        with pytest.raises(SystemExit) as ended:
-            command.main(words)
-        assert ended.value.code == 2
-    assert "invalid choice: 'gne'" in capsys.readouterr().err
+    for words in ([], ["gen_pyy"]):
+        assert command.main(words) == 2
+    assert "unknown command 'gen_pyy'\n  did you mean 'gen_pyi'?" in capsys.readouterr().err
+
+
+def test_help_lists_every_command_under_a_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--help"]) == 0
+    listed = re.findall(r"^  (\w+)  +\w", capsys.readouterr().out, re.MULTILINE)
+    assert sorted(listed) == command.command_names()

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from expecttest import assert_expected_inline
 
+from opgen.commands.gen import Emit
 from opgen.dest.meta_functions import emit_meta_headers
 from opgen.dest.native_functions import emit_native_headers
-from opgen.dest.table import Emit
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_programs import options_of, program_of
 

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from opgen.api.autograd import NativeFunctionWithDifferentiabilityInfo
+from opgen.commands._extension import extension_templates
 from opgen.diagnostics import Diagnostics, Source
 from opgen.extension.autograd_fallback import emit_autograd_fallback
 from opgen.extension.derivatives import HELPERS, OPERATORS_PER_FILE, emit_derivatives
@@ -17,7 +18,6 @@ from opgen.extension.extension import Extension, ExtensionOptions, derive_extens
 from opgen.extension.rules import check_derivatives
 from opgen.extension.versions import emit_versions
 from opgen.frontend.autograd_functions import derive_autograd
-from opgen.gen_extension import extension_templates
 from tests.unit.tiny_programs import program_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -1,25 +1,39 @@
-"""What tables only name: that it is there, and is what they say."""
+"""The functions that tables of emitters only name exist and have the arguments that the table says."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
-from opgen.dest.autograd_table import AUTOGRAD_EMITTERS, OPERATOR_EMITTERS
-from opgen.dest.python_table import BINDING_EMITTERS, NODE_EMITTERS
-from opgen.dest.table import EMITTERS
-from opgen.on_demand import OnDemand
-
-NAMED = (
-    *((emitter.emit, ["Program", "Options", "TemplateSet"]) for emitter in EMITTERS),
-    *((emitter.emit, ["AutogradProgram", "TemplateSet"]) for emitter in AUTOGRAD_EMITTERS),
-    *((emitter.emit, ["AutogradProgram", "TemplateSet"]) for emitter in NODE_EMITTERS),
-    *((emitter.emit, ["Program", "TemplateSet"]) for emitter in OPERATOR_EMITTERS),
-    *((emitter.emit, ["PythonProgram", "TemplateSet"]) for emitter in BINDING_EMITTERS),
+from opgen.commands import (
+    _extension,
+    gen,
+    gen_annotated_fn_args,
+    gen_autograd,
+    gen_pyi,
+    gen_python,
+    gen_static_runtime,
+    gen_unboxing,
 )
+from opgen.output.emitter import Emitter, OnDemand
+
+ATEN = ["Program", "Options", "TemplateSet"]
+NODES = ["AutogradProgram", "TemplateSet"]
+OPERATORS = ["Program", "TemplateSet"]
+TABLES: tuple[tuple[Iterable[Emitter[...]], Sequence[str]], ...] = (
+    *((table, ATEN) for table in gen.EMITTERS.values()),
+    ([Emitter("shims", gen.SHIM_SOURCES), Emitter("shim headers", gen.SHIM_HEADERS)], ATEN),
+    (_extension.EMITTERS, ["Extension", "TemplateSet"]),
+    ((*gen_autograd.NODES, *gen_autograd.KERNELS, *gen_python.NODE_EMITTERS), NODES),
+    ((*gen_autograd.TRACING, *gen_autograd.FACTORIES), OPERATORS),
+    (gen_python.BINDING_EMITTERS, ["PythonProgram", "TemplateSet"]),
+    (gen_pyi.EMITTERS, ["PythonProgram"]),
+    ((*gen_annotated_fn_args.EMITTERS, *gen_static_runtime.EMITTERS, *gen_unboxing.EMITTERS), OPERATORS),
+)
+NAMED = [(emitter.emit, takes) for table, takes in TABLES for emitter in table]
 
 
 @pytest.mark.parametrize(("emit", "takes"), NAMED, ids=str)

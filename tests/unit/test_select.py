@@ -16,7 +16,7 @@ from opgen.dest.mobile_header import header_values, operator_list
 from opgen.diagnostics import Diagnostics
 from opgen.frozen_map import FrozenMap
 from opgen.installed.exported_models import ExportedModel, read_model
-from opgen.select import main
+from opgen.run.spine import run
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
@@ -130,8 +130,8 @@ def test_torch_reads_the_header(compiler: Compiler, tmp_path: Path) -> None:
     selection, tree = tmp_path / "selection.yaml", tmp_path / "tree"
     flags = ["--kernels", "add_kernel=Float,int64_t", "--custom-classes", "lib.Packed", "--build-features", "TRACING"]
     names = ["aten::add", "aten::relu.out"]
-    assert main(["roots", "--from-torch", *names, *flags, "-o", str(selection), "-q"]) == 0
-    assert main(["header", "--from-torch", str(selection), "-d", str(tree / "ATen"), "-q"]) == 0
+    assert run("select", ["roots", "--from-torch", *names, *flags, "-o", str(selection), "-q"]) == 0
+    assert run("select", ["header", "--from-torch", str(selection), "-d", str(tree / "ATen"), "-q"]) == 0
     source = tmp_path / "checks.cpp"
     source.write_text(CHECKS, encoding="utf-8")
     compiler.check(source, tree, "-DTEMPLATE_SELECTIVE_BUILD")
@@ -214,7 +214,7 @@ def test_selections_of_models(models: Path, capsys: pytest.CaptureFixture[str]) 
     """What TorchScript itself brings is known, and the selection says which model wants what."""
     out = models / "selection.yaml"
     paths = [str(models / name) for name in ("script.pt", "exported.pt2")]
-    assert main(["model", *paths, "-o", str(out)]) == 0, capsys.readouterr().err
+    assert run("select", ["model", *paths, "-o", str(out)]) == 0, capsys.readouterr().err
     selector = theirs.SelectiveBuilder.from_yaml_path(str(out))
     assert selector.is_operator_selected("aten::__getitem__.t")
     assert not selector.is_operator_selected("aten::linear.out")
@@ -232,6 +232,6 @@ def test_an_operator_of_a_model_that_is_not_defined(
     definitions = "- func: relu(Tensor self) -> Tensor\n- func: linear(Tensor input, Tensor weight) -> Tensor\n"
     (native / "native_functions.yaml").write_text(definitions, encoding="utf-8")
     where = ["--source-path", str(tmp_path / "ops")]
-    assert main(["model", str(models / "exported.pt2"), *where, "-o", str(tmp_path / "out.yaml")]) == 1
+    assert run("select", ["model", str(models / "exported.pt2"), *where, "-o", str(tmp_path / "out.yaml")]) == 1
     assert "there is no operator 'aten::sum.dim_IntList' [unknown-operator]" in capsys.readouterr().err
     assert not (tmp_path / "out.yaml").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from opgen.dest.table import Emit
+from opgen.commands.gen import Emit
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import load_program
 from opgen.output.template import TemplateSet

@@ -1,4 +1,4 @@
-"""`opgen new mylib`: lays out a project of operators of one's own, which builds and passes its test at once.
+"""`opgen new mylib`: lay out a project of your own operators, which builds and passes its test at once.
 
     opgen new mylib            →  mylib/ops/native/native_functions.yaml   the definitions
                                   mylib/src/kernels.cpp                    a structured kernel
@@ -13,18 +13,20 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from opgen.diagnostics import Diagnostics, UserError
+from opgen.diagnostics import Diagnostics
 from opgen.extension.rules import RESERVED_NAMESPACES
 from opgen.frontend.cpp_names import KEYWORDS
+from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.output.writer import write_files
+from opgen.run.command import Command, Group
+from opgen.run.flags import add_dry_run, add_talk
 from opgen.run.inputs import packaged_templates
+from opgen.run.work import Work, install_root
 
 _FILES: Final = (
     "README.md",
@@ -35,29 +37,29 @@ _FILES: Final = (
     "src/kernels.cpp",
     "tests/test_library.py.in",
 )
-"""The templates of a project; those of Python's end in `.in`, as they are no Python yet."""
+"""The templates of a project; those of Python's end in `.in`, because they are not Python yet."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Lays out a project; returns the exit code: 0, or 1 if it can't."""
-    parser = argparse.ArgumentParser(prog="opgen new", description="Lay out a project of operators of one's own.")
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the command."""
     parser.add_argument("name", metavar="NAME", help="the library's name: a namespace in C++, a package in Python")
     parser.add_argument("--into", type=Path, metavar="DIR", help="folder to make; default: NAME")
-    given = parser.parse_args(argv)
-    log, folder = Diagnostics(), given.into or Path(given.name)
-    try:
-        _check(given.name, folder, log)
-        log.raise_errors()
-        write_files(project_files(given.name), {"install": folder})
-    except UserError as problem:
-        sys.stderr.write("".join(diagnostic.render() for diagnostic in problem.diagnostics))
-        return 1
-    sys.stdout.write(f"{folder} is laid out; its README.md says how to build and test it\n")
-    return 0
+    add_dry_run(parser)
+    add_talk(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Check the name and the folder; return None, with the reasons logged, if anything is wrong."""
+    folder = given.into or Path(given.name)
+    _check(given.name, folder, log)
+    text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
+    emitters = bind((Emitter("project", project_files),), given.name)
+    # The files are the user's from now on, so no later run may find them out of date.
+    return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False)
 
 
 def project_files(name: str) -> Iterator[OutputFile]:
-    """The files of a new project."""
+    """Yield the files of a new project."""
     templates = TemplateSet(*packaged_templates("project"))
     for path in _FILES:
         place = path.replace("test_library", f"test_{name}").removesuffix(".in")
@@ -75,5 +77,10 @@ def _check(name: str, folder: Path, log: Diagnostics) -> None:
         log.error("project-exists", f"'{folder}' is there already", label="name another folder with --into")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+COMMAND: Final = Command(
+    name="new",
+    group=Group.OPERATORS,
+    summary="lay out a project of your own operators",
+    add_flags=add_flags,
+    load=load,
+)

@@ -10,7 +10,6 @@ files that are named; nothing is looked for elsewhere.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,24 +20,14 @@ from opgen.backend.kernel_check import check_kernels
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import read_source
-from opgen.output.files import OutputFile
-from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
-from opgen.output.writer import Target
 from opgen.program.program import Program
-from opgen.run.finish import finish
-from opgen.run.flags import add_talk
+from opgen.run.flags import add_flags_of_all
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
-from opgen.run.record import RunRecord, canonical, code_files
 
 NATIVE_FLAG: Final = "--native-yaml"
 TAGS_FLAG: Final = "--tags"
 TEMPLATES_FLAG: Final = "--templates"
-
-_MANNER: Final = ("quiet", "verbose", "dry_run")
-"""Flags that say how a run is done and talked about."""
-_TRUE: Final = frozenset({"true", "yes", "on", "1"})
-_FALSE: Final = frozenset({"false", "no", "off", "0"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +64,6 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
         help="folder to write to; sources include the header of their class as DIR names it",
     )
     parser.add_argument(
-        "--dry-run",
-        "--dry_run",
-        nargs="?",
-        type=_read_bool,
-        const=True,
-        default=False,
-        metavar="BOOL",
-        help="write nothing, but say what would change",
-    )
-    parser.add_argument(
         "--impl-path",
         "--impl_path",
         type=Path,
@@ -94,7 +73,7 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
         help="check that this source defines the kernels; several may share them",
     )
     _add_definitions(parser)
-    add_talk(parser)
+    add_flags_of_all(parser, dry_run_takes_bool=True)
 
 
 def _add_definitions(parser: argparse.ArgumentParser) -> None:
@@ -118,12 +97,6 @@ def _add_definitions(parser: argparse.ArgumentParser) -> None:
     definitions.add_argument(TEMPLATES_FLAG, type=Path, metavar="DIR", help="other templates")
 
 
-def _read_bool(text: str) -> bool:
-    if text.lower() in _TRUE | _FALSE:
-        return text.lower() in _TRUE
-    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
-
-
 def load_backend_inputs(
     given: argparse.Namespace, log: Diagnostics, *, checks_generated: bool = True
 ) -> BackendInputs | None:
@@ -143,9 +116,8 @@ def load_backend_inputs(
     if backend is None or log.has_errors:
         _tell_of_definitions(given, log)
         return None
-    read = (given.source_yaml, *given.impl_path, inputs.functions, inputs.tags)
-    files = tuple(path for path in read if isinstance(path, Path))
-    return BackendInputs(backend, program, TemplateSet(inputs.templates), checked, files)
+    read = (given.source_yaml, *given.impl_path, *inputs.files)
+    return BackendInputs(backend, program, TemplateSet(inputs.templates), checked, read)
 
 
 def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
@@ -172,29 +144,8 @@ def _find_inputs(given: argparse.Namespace, log: Diagnostics) -> Inputs | None:
 
 
 def describe_check(inputs: BackendInputs, paths: Sequence[Path]) -> str:
-    """What to say of the check; nothing if there was none."""
+    """Return what to print about the check of kernels; nothing if there was none."""
     if inputs.checked is None:
         return ""
     kernels = "1 kernel is" if inputs.checked == 1 else f"{inputs.checked} kernels are"
     return f"{kernels} defined in {', '.join(str(path) for path in paths)}\n"
-
-
-def write_backend(
-    command: str,
-    files: Iterable[OutputFile],
-    given: argparse.Namespace,
-    inputs: BackendInputs,
-    others: Sequence[tuple[Path, str]] = (),
-) -> WriteReport:
-    """Writes the files of a run, and the `others` that tell a build of it.
-
-    Files of a former run with the same flags that this one doesn't have are removed.
-    """
-    options = {name: value for name, value in vars(given).items() if name not in _MANNER}
-    record = RunRecord((command,), canonical({"command": command, **options}), quiet=given.quiet, stamp=None)
-    with Target({"install": given.output_dir}, dry_run=given.dry_run) as target:
-        record.load(given.output_dir)
-        target.known = record.known
-        placed = target.put(files)
-        read = [*(os.fspath(path) for path in inputs.read), *inputs.templates.files, *code_files()]
-        return finish(target, record, placed, read, others=() if given.dry_run else others)

@@ -1,9 +1,8 @@
-"""Turns the command line of the ATen generator into checked `Options`.
+"""The flags of `gen`, which `check` and `diff` take too, and the checked `Request` that they stand for.
 
-The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of
-our own: `--from-torch`, `--quiet`, `--verbose`, `--version`, `--allow-unknown-operators`.
+The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of opgen's own.
 
-    -d out --mps   ->   Options(install_dir=out, dispatch_keys=(CPU, …, MPS, …))
+    -d out --mps   ->   Request(Options(install_dir=out, dispatch_keys=(CPU, …, MPS, …)), …)
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from opgen.program.program import Options
 from opgen.releases.choice import Choice, choose_release
 from opgen.releases.known import newest_release
 from opgen.releases.release import Release
-from opgen.run.flags import DEPFILE_FLAG, STAMP_FLAG, add_build, add_definitions, add_dry_run, add_talk
+from opgen.run.flags import add_build, add_definitions, add_dry_run, add_talk
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
-"""What `--generate` chooses from."""
+"""The choices of `--generate`."""
 
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
@@ -40,25 +39,25 @@ STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One run: what to write, from what, and how to talk about it."""
+    """One run of `gen`: what to write, and from what."""
 
     options: Options
     source_path: Path | None
-    """Folder of the definitions; None for those that come with opgen, or with torch."""
+    """Folder of the definitions; None for those that come with opgen or with torch."""
     from_torch: bool
-    """Whether definitions and templates are those of the installed torch."""
+    """Whether to use the definitions and templates of the installed torch."""
     selected_names: tuple[str, ...] | None
     """Operators named by `--op-registration-whitelist`; None if it is not given."""
     selection_path: Path | None
-    """The selection file, if there is one."""
+    """The selection file, if any."""
     allow_unknown_operators: bool
-    """Whether the selection may name operators that the definitions lack."""
+    """Whether the selection may name operators that are not defined."""
     fallback_ops_path: Path | None
-    """A list of further operators with shims, if there is one."""
+    """A list of further operators with shims, if any."""
     ignored_keys: frozenset[DispatchKey]
     """Keys whose kernels the definitions may name, but which this build doesn't have."""
     extension: bool | None
-    """Whether to write an extension, or the sources of ATen; None to tell from the definitions."""
+    """Whether to write an extension or the sources of ATen; None to decide by the definitions."""
     is_fragment: bool
     """Whether an extension's library is defined elsewhere too."""
     with_python: bool
@@ -66,39 +65,34 @@ class Request:
     selects_backends: bool
     """Whether `--backend-whitelist` says which keys code is written for."""
     has_xpu: bool
-    """Whether the build is for XPU, and so has a list of XPU sources."""
+    """Whether the build is for XPU and so has a list of XPU sources."""
     choice: Choice | None
-    """The release of torch; None if it can't be told, with the reason logged."""
-    quiet: bool
-    verbose: bool
-    jobs: int = 0
-    """How many processes to use; 0 for as many as can run at once."""
-    depfile: Path | None = None
-    """Where to say what was read."""
-    stamp: Path | None = None
-    """The file whose time says when all was last found in order."""
+    """The release of torch; None if it can't be determined, with the reason logged."""
     install_list: Path | None = None
     """Where to list the headers that users of the library need."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The flags of the ATen generator."""
-    parser = argparse.ArgumentParser(prog="opgen gen", description="Generate the sources of ATen.", allow_abbrev=False)
+def add_gen_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the ATen generator."""
+    parser.allow_abbrev = False
     _add_paths(parser)
     _add_backends(parser)
     _add_selection(parser)
     _add_outputs(parser)
-    _add_build(parser)
+    build = parser.add_argument_group("build systems")
+    add_build(build)
+    build.add_argument(
+        "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
+    )
     add_talk(parser, verbose="name the files that change, and show every warning")
-    return parser
 
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:
-    folders = parser.add_argument_group("where things are and go")
+    folders = parser.add_argument_group("folders")
     add_definitions(
         folders,
-        folder="folder of the definitions (native/*.yaml) and maybe templates (templates/); default: opgen's own",
-        torch="use the definitions and templates of the torch that is installed",
+        folder="folder of the definitions (native/*.yaml) and optional templates (templates/); default: opgen's own",
+        torch="use the definitions and templates of the installed torch",
     )
     folders.add_argument(
         "-d",
@@ -114,7 +108,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
         "--aoti_install_dir",
         type=Path,
         metavar="DIR",
-        help="folder to write the AOTInductor shims to; without it, there are none",
+        help="folder to write the AOTInductor shims to; default: write no shims",
     )
     folders.add_argument(
         "--headeronly-install-dir",
@@ -135,7 +129,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
 
 def _add_backends(parser: argparse.ArgumentParser) -> None:
     backends = parser.add_argument_group("backends")
-    backends.add_argument("--rocm", action="store_true", help="read CUDA as ROCm/HIP")
+    backends.add_argument("--rocm", action="store_true", help="treat CUDA as ROCm/HIP")
     backends.add_argument("--mps", action="store_true", help="write registrations for MPS")
     backends.add_argument("--xpu", action="store_true", help="write registrations for XPU")
     backends.add_argument("--mtia", action="store_true", help="write registrations for MTIA")
@@ -151,7 +145,7 @@ def _add_backends(parser: argparse.ArgumentParser) -> None:
         "--static_dispatch_backend",
         nargs="*",
         metavar="KEY",
-        help="call the kernels of these keys straight away, past the dispatcher",
+        help="call the kernels of these keys directly, without the dispatcher",
     )
 
 
@@ -174,7 +168,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     selection.add_argument(
         "--allow-unknown-operators",
         action="store_true",
-        help="only warn of selected operators that are not defined here, such as those that TorchScript brings",
+        help="only warn about selected operators that are not defined here, such as those of TorchScript",
     )
     selection.add_argument(
         "--skip-dispatcher-op-registration",
@@ -191,24 +185,24 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    outputs = parser.add_argument_group("what is written")
+    outputs = parser.add_argument_group("outputs")
     outputs.add_argument(
         "--extension",
         action=argparse.BooleanOptionalAction,
         default=None,
         help="write an extension, built outside of torch, or the sources of ATen; default: an extension "
-        "if all operators are of a namespace other than aten",
+        "if all operators are in a namespace other than aten",
     )
     outputs.add_argument(
         "--fragment",
         action="store_true",
-        help="define an extension's library with TORCH_LIBRARY_FRAGMENT, as it is defined elsewhere too",
+        help="define an extension's library with TORCH_LIBRARY_FRAGMENT, because it is also defined elsewhere",
     )
     outputs.add_argument(
         "--python",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="write a Python package of an extension's operators; default: do",
+        help="write a Python package of an extension's operators; default: write it",
     )
     add_dry_run(outputs)
     outputs.add_argument(
@@ -218,47 +212,42 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         help="write a set of headers for each operator, in ops/",
     )
     outputs.add_argument(
-        "--generate", nargs="*", choices=GENERATED, default=GENERATED, help="write these kinds of file only"
+        "--generate", nargs="*", choices=GENERATED, default=GENERATED, help="write these kinds of files only"
     )
     outputs.add_argument(
         UPDATE_SHIM_FLAG,
         "--update_aoti_c_shim",
         action="store_true",
-        help="write the headers of the AOTInductor shims, in place of checking them; also those for MPS and XPU",
+        help="write the headers of the AOTInductor shims instead of checking them; also those for MPS and XPU",
     )
     outputs.add_argument(
         EXTEND_SHIM_FLAG,
         "--extend_aoti_c_shim",
         action="store_true",
-        help="write shims for kernels of the devices' own only, to stand beside torch's shims",
+        help="write shims for the devices' own kernels only, to be used beside torch's shims",
     )
     outputs.add_argument(
         FALLBACK_OPS_FLAG, type=Path, metavar="FILE", help="list of further operators that get AOTInductor shims"
     )
 
 
-def _add_build(parser: argparse.ArgumentParser) -> None:
-    build = parser.add_argument_group("build systems")
-    add_build(build)
-    build.add_argument(
-        "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
-    )
+def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
+    """Return what a command line of `gen` asks for; wrong values are reported, wrong flags end the process."""
+    parser = argparse.ArgumentParser(prog="opgen gen")
+    add_gen_flags(parser)
+    return read_request(parser.parse_args(argv), log)
 
 
-def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
-    """What the command line asks for; wrong values are logged, wrong flags end the process.
+def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
+    """Return what the flags of `gen` ask for; wrong values are reported.
 
-    Which release of torch it is for may be read from the tree of the definitions.
+    The release of torch that it is for may be read from the tree of the definitions.
     """
-    given = build_parser().parse_args(argv)
     choice = choose_release(given.source_path, given.torch_version, log)
     release = newest_release() if choice is None else choice.release
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
     ignored = _ignored_keys(release, mps, xpu, given.mtia)
     _check_shim_flags(given, log)
-    if given.depfile is not None and given.stamp is None:
-        label = "what was read is said of the file that a build waits for"
-        log.error("flag-without-effect", f"{DEPFILE_FLAG} needs {STAMP_FLAG}", label=label)
     options = Options(
         install_dir=given.install_dir,
         aoti_install_dir=given.aoti_install_dir,
@@ -279,7 +268,7 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         options=options,
         source_path=given.source_path,
         from_torch=given.from_torch,
-        selected_names=_tuple_or_none(given.op_registration_whitelist),
+        selected_names=None if given.op_registration_whitelist is None else tuple(given.op_registration_whitelist),
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,
         fallback_ops_path=given.aoti_fallback_ops,
@@ -290,17 +279,12 @@ def read_request(argv: Sequence[str] | None, log: Diagnostics) -> Request:
         selects_backends=bool(given.backend_whitelist),
         has_xpu=xpu,
         choice=choice,
-        quiet=given.quiet,
-        verbose=given.verbose,
-        jobs=given.jobs,
-        depfile=given.depfile,
-        stamp=given.stamp,
         install_list=given.install_list,
     )
 
 
 def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:
-    """Warns of flags about shims that are not written."""
+    """Warn about flags of shims that are not written."""
     if given.aoti_install_dir is not None:
         return
     flags = (
@@ -314,10 +298,6 @@ def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:
             log.warning("flag-without-effect", f"{flag} is given, but no shims are written", label=label)
 
 
-def _tuple_or_none(values: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
-
-
 def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[DispatchKey, ...]:
     switches = ((mps, MPS_DISPATCH_KEYS), (xpu, release.xpu_keys), (mtia, MTIA_DISPATCH_KEYS))
     return tuple(key for is_on, keys in switches if not is_on for key in keys)
@@ -326,7 +306,7 @@ def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[D
 def _dispatch_keys(
     wanted: Sequence[str] | None, ignored: Sequence[DispatchKey], log: Diagnostics
 ) -> tuple[DispatchKey, ...]:
-    """The keys to write code for, in torch's order."""
+    """Return the keys to write code for, in torch's order."""
     available = tuple(key for key in TORCH_DISPATCH_KEYS if key not in ignored)
     if not wanted:
         return available

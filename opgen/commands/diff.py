@@ -1,10 +1,11 @@
-"""Says what changes between two definitions files: operators, registrations, and the files made of them.
+"""`opgen diff`: say what changes between two definitions files: operators, registrations and generated files.
 
     python -m opgen diff OLD NEW --per-operator-headers
 
 OLD and NEW are definitions files, folders that have `native/`, or revisions of the git repository that holds
 `--source-path`; the other flags are those of `opgen gen`.  Nothing is written.  Shards count as one file, so that
-it makes no difference in which of them an operator is.  Ends with 0 if nothing changes, else with 1.
+it makes no difference which of them an operator is in.  The exit code is 0 if nothing changes, 1 if something does,
+and 2 if the definitions or flags are wrong.
 
     operators
       ~ add.Tensor
@@ -21,18 +22,18 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from opgen.aten import generate, load
-from opgen.command_line import Request, read_request
+from opgen.commands._gen_flags import Request, add_gen_flags, read_request
+from opgen.commands.gen import generate, load_aten
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, UserError
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
+from opgen.run.command import Answer, Command, Group
 from opgen.run.inputs import Inputs, find_inputs
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
@@ -48,27 +49,21 @@ class Summary:
     files: Mapping[str, str]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs the command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="opgen diff", description=__doc__.partition("\n")[0], allow_abbrev=False)
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add what to compare, and the flags of `gen`."""
     parser.add_argument("old", metavar="OLD", help="definitions file, folder, or git revision")
     parser.add_argument("new", metavar="NEW", help="the same")
-    parser.epilog = "The flags of 'opgen gen' come after the two names."
-    given = parser.parse_args(argv[:2])
-    log = Diagnostics()
-    try:
-        request = read_request(argv[2:], log)
-        summaries = [_summarize(name, request, log) for name in (given.old, given.new)]
-    except UserError as problem:
-        log.extend(problem.diagnostics)
-        summaries = []
-    if log.has_errors or len(summaries) != 2:
-        sys.stderr.write(log.render(with_remarks=False))
-        return 2
-    old, new = summaries
-    text = "".join(_render(old, new)) if old is not None and new is not None else ""
-    sys.stdout.write(text)
-    return 1 if text else 0
+    add_gen_flags(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """Compare; return None, with the reasons logged, if the inputs are wrong."""
+    request = read_request(given, log)
+    old, new = (_summarize(name, request, log) for name in (given.old, given.new))
+    if old is None or new is None:
+        return None
+    text = "".join(_render(old, new))
+    return Answer(text, code=1 if text else 0)
 
 
 def _render(old: Summary, new: Summary) -> Iterator[str]:
@@ -95,7 +90,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str], *, shown: bool
 
 def _summarize(name: str, request: Request, log: Diagnostics) -> Summary | None:
     inputs = _inputs_of(name, request, log)
-    program = None if inputs is None else load(inputs, request, log)
+    program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:
         return None
     files = generate(program, request.options, TemplateSet(inputs.templates))
@@ -156,3 +151,13 @@ def _at_revision(revision: str, path: Path | Source) -> Source:
         return Source(f"{path} at {revision}", done.stdout.decode())
     except UnicodeDecodeError:
         raise UserError(Diagnostic("bad-encoding", f"'{path}' at {revision} is not UTF-8")) from None
+
+
+COMMAND: Final = Command(
+    name="diff",
+    group=Group.REVIEW,
+    summary="say what changes between two definitions files; takes the flags of gen",
+    add_flags=add_flags,
+    load=load,
+    mistake_code=2,
+)

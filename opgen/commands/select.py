@@ -1,24 +1,25 @@
-"""Makes selections for small builds, joins and checks them, and writes the header that such builds include.
+"""`opgen select`: make selections for small builds, join and check them, and write the header of such builds.
 
     opgen select roots aten::add aten::relu.out -o selection.yaml      from operators that are named
     opgen select model net.ptl -o selection.yaml                       from what a model calls
     opgen select merge a.yaml b.yaml -o selection.yaml                 from other selections
-    opgen select check selection.yaml                                  says what it names in vain
+    opgen select check selection.yaml                                  reports names that don't exist
     opgen select header selection.yaml -d out/ATen                     writes selected_mobile_ops.h
 
-A selection is for `--op-selection-yaml-path` of the generators.  All of these hold it against the operators
-that are defined; what isn't there is an error, unless `--allow-unknown-operators` says otherwise.
+A selection is for `--op-selection-yaml-path` of the generators.  Its operators must be defined, unless
+`--allow-unknown-operators` is given.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
+from opgen.commands._selection_flags import add_operators, known_operators, load_definitions, templates_beside
 from opgen.dest.mobile_header import header_values
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.fields import word_list
@@ -35,18 +36,17 @@ from opgen.frontend.selection import (
 )
 from opgen.frozen_map import FrozenMap
 from opgen.installed.exported_models import ExportedModel, load_libraries, read_model, registered_operators
+from opgen.output.console import count
+from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
-from opgen.output.writer import WriteReport, write_files
-from opgen.run.entry import run_as_program
-from opgen.run.flags import add_dry_run, add_talk
+from opgen.output.template import TemplateSet
+from opgen.run.command import Answer, Command, Group
+from opgen.run.flags import add_flags_of_all, add_install_dir, add_talk
 from opgen.run.inputs import find_inputs
-from opgen.run.selection_flags import add_operators, known_operators, load_definitions, templates_beside
-from opgen.run.shell import Run, run_command
+from opgen.run.work import Work, install_root
 from opgen.selective_build.roots import Extras, Root, select_operators
 from opgen.selective_build.selection_text import render_selection
 from opgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
-
-__all__ = ["build_parser", "entry_point", "main"]
 
 HEADER: Final = "selected_mobile_ops.h"
 TORCH_OPERATORS_FLAG: Final = "--torch-operators"
@@ -58,38 +58,22 @@ _ROOTS: Final = "<operators>"
 """What operators given as arguments are read as: a text of their own, so that mistakes have places."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code: 0, 1 for a mistake of the user's, 70 for a bug."""
-    return run_command(build_parser(), lambda given, log: given.run(given, log), argv)
-
-
-def entry_point() -> NoReturn:
-    """Runs as a command."""
-    run_as_program(main)
-
-
 # ------------------------------------------------------------------------------- command line
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The command line: a word for what to do, and its flags."""
-    parser = argparse.ArgumentParser(
-        prog="opgen select", description="Make, join, check and use selections of operators.", allow_abbrev=False
-    )
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add a word for what to do, and its flags."""
     commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
     _add_roots(commands.add_parser("roots", help="make a selection of operators that are named", allow_abbrev=False))
     _add_model(commands.add_parser("model", help="make a selection of what saved models call", allow_abbrev=False))
     merge = commands.add_parser("merge", help="join selections: keep what any of them keeps", allow_abbrev=False)
-    _add_selections(merge, _merge)
+    _add_selections(merge)
     _add_output(merge)
-    check = commands.add_parser("check", help="say what selections name that is not there", allow_abbrev=False)
-    _add_selections(check, _check)
+    check = commands.add_parser("check", help="report what selections name that doesn't exist", allow_abbrev=False)
+    _add_selections(check, writes=False)
     header = commands.add_parser("header", help=f"write {HEADER}, for small builds of torch", allow_abbrev=False)
-    _add_selections(header, _header)
-    header.add_argument(
-        "-d", "--install-dir", "--install_dir", type=Path, required=True, metavar="DIR", help="folder to write to"
-    )
-    return parser
+    _add_selections(header)
+    add_install_dir(header)
 
 
 def _add_roots(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +99,7 @@ def _add_roots(parser: argparse.ArgumentParser) -> None:
     extras.add_argument(FEATURES_FLAG, nargs="+", default=(), metavar="FEATURE", help="features to keep")
     _add_attributes(parser)
     _add_output(parser)
-    _finish(parser, _roots)
+    _finish(parser)
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -125,12 +109,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     _add_attributes(parser)
     _add_output(parser)
-    _finish(parser, _model)
+    _finish(parser)
 
 
-def _add_selections(parser: argparse.ArgumentParser, run: Run) -> None:
+def _add_selections(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
     parser.add_argument("selections", nargs="+", type=Path, metavar="SELECTION", help="a selection (YAML)")
-    _finish(parser, run)
+    _finish(parser, writes=writes)
 
 
 def _add_attributes(parser: argparse.ArgumentParser) -> None:
@@ -145,24 +129,31 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the selection to write")
 
 
-def _finish(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Flags of all commands, and what the command does."""
+def _finish(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
+    """Add the flags that all of them have."""
     add_operators(parser)
     parser.add_argument(
         TORCH_OPERATORS_FLAG,
         action="store_true",
         help="operators that the installed torch registers, and no definition lists, may be named too",
     )
-    add_dry_run(parser)
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    if writes:
+        add_flags_of_all(parser)
+    else:
+        add_talk(parser)
 
 
-# ----------------------------------------------------------------------------------- commands
+# ------------------------------------------------------------------------------------ loader
 
 
-def _roots(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    """A selection of the operators that are named."""
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | Answer | None:
+    """Do what the first word says; return None, with the reasons logged, if anything is wrong."""
+    loaders = {"roots": _roots, "model": _model, "merge": _merge, "check": _check, "header": _header}
+    return loaders[given.what](given, log)
+
+
+def _roots(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Select the operators that are named."""
     plain, known = _root(given), _known(given, log)
     named = words_of_flag(_ROOTS, given.operators)
     if given.listed is not None:
@@ -177,8 +168,8 @@ def _roots(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     return _write_joined(selections, given, log)
 
 
-def _model(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    """A selection of what models call; each is the source of its part."""
+def _model(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Select what models call; each model is the source of its part."""
     given.from_torch = given.source_path is None  # the definitions that the models were made with
     load_libraries(given.load_library, log)
     models = [(path, read_model(path, log)) for path in given.models]
@@ -188,27 +179,32 @@ def _model(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
     return _write_joined(selections, given, log)
 
 
-def _merge(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    """One selection of several."""
+def _merge(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Join several selections."""
     return _write_joined(_load_all(given, log, _known(given, log)), given, log)
 
 
-def _check(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    """Nothing but what is wrong with selections."""
+def _check(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """Report what is wrong with selections, and write nothing."""
     selections = _load_all(given, log, _known(given, log))
-    return None if log.has_errors else WriteReport(len(selections), ())
+    return Answer("" if given.quiet else f"{count(len(selections), 'selection')} checked\n")
 
 
-def _header(given: argparse.Namespace, log: Diagnostics) -> WriteReport | None:
-    """The header that tells torch's own headers what selections keep."""
+def _header(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Write the header that tells torch's own headers what selections keep."""
     known = _known(given, log)
     selections = _load_all(given, log, known)
     inputs = find_inputs(given.source_path, Diagnostics(), from_torch=given.from_torch)
     if log.has_errors or known is None or inputs is None:
         return None
     values = header_values(reduce(combine_selective_builders, selections), known.names)
-    files = [OutputFile(HEADER, templates_beside(inputs).render(HEADER, values))]
-    return write_files(files, {"install": given.install_dir}, dry_run=given.dry_run)
+    templates = templates_beside(inputs)
+    emitters = bind((Emitter("header", _emit_header),), values, templates)
+    return Work(emitters, install_root(given.install_dir), templates, read=(*inputs.files, *given.selections))
+
+
+def _emit_header(values: Mapping[str, object], templates: TemplateSet) -> Iterator[OutputFile]:
+    yield OutputFile(HEADER, templates.render(HEADER, values))
 
 
 # ------------------------------------------------------------------------------ what they share
@@ -285,16 +281,24 @@ def _load_all(given: argparse.Namespace, log: Diagnostics, known: KnownOperators
     return [selection for selection in loaded if selection is not None]
 
 
-def _write_joined(
-    selections: Sequence[SelectiveBuilder], given: argparse.Namespace, log: Diagnostics
-) -> WriteReport | None:
-    """Writes one selection that keeps what any of these keeps."""
+def _write_joined(selections: Sequence[SelectiveBuilder], given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Write one selection that keeps what any of these keeps."""
     if log.has_errors:
         return None
-    text = render_selection(reduce(combine_selective_builders, selections))
-    output: Path = given.output
-    return write_files([OutputFile(output.name, text)], {"install": output.parent}, dry_run=given.dry_run)
+    text, output = render_selection(reduce(combine_selective_builders, selections)), given.output
+    emitters = bind((Emitter("selection", _emit_selection),), output.name, text)
+    # The folder is the user's own: it gets no manifest.
+    return Work(emitters, install_root(output.parent), TemplateSet(), has_manifest=False)
 
 
-if __name__ == "__main__":
-    entry_point()
+def _emit_selection(name: str, text: str) -> Iterator[OutputFile]:
+    yield OutputFile(name, text)
+
+
+COMMAND: Final = Command(
+    name="select",
+    group=Group.SELECTION,
+    summary="make, join and check selections of operators for small builds",
+    add_flags=add_flags,
+    load=load,
+)

@@ -92,6 +92,12 @@ def load_selector(given: argparse.Namespace, log: Diagnostics, known: KnownOpera
     return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
 
 
+def selection_files(given: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the files that say what is selected."""
+    files = (given.op_selection_yaml_path, given.TEST_ONLY_op_registration_allowlist_yaml_path)
+    return tuple(path for path in files if path is not None)
+
+
 def _named(given: argparse.Namespace, log: Diagnostics) -> tuple[Scalar, ...] | None:
     """The operators that are named one by one; None if none of the flags for that is given."""
     listed: Path | None = given.TEST_ONLY_op_registration_allowlist_yaml_path

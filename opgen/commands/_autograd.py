@@ -1,0 +1,74 @@
+"""What the commands have in common that read operators and a folder of autograd's inputs.
+
+python -m opgen.gen_autograd NATIVE_FUNCTIONS TAGS OUT AUTOGRAD_DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.output.emitter import Emitter, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.run.flags import add_flags_of_all
+from opgen.run.inputs import Inputs, autograd_templates
+from opgen.run.work import Work, install_root
+
+DEPRECATED: Final = "deprecated.yaml"
+DERIVATIVES: Final = "derivatives.yaml"
+
+Q = TypeVar("Q")
+
+
+def add_autograd_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that torch's generators of autograd and bindings take."""
+    parser.add_argument("native_functions", type=Path, metavar="NATIVE_FUNCTIONS", help="the operators (YAML)")
+    parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
+    parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
+    parser.add_argument("autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of the inputs of autograd")
+    add_flags_of_all(parser)
+
+
+def autograd_work(
+    given: argparse.Namespace,
+    emitters: tuple[Emitter[[]], ...],
+    templates: TemplateSet,
+    operators: int,
+    *read: Path | None,
+) -> Work:
+    """Return the work of a run that also read the files `read`."""
+    # The templates depend on whether there is such a folder.
+    inputs = Inputs(given.native_functions, given.tags, given.autograd / "templates")
+    paths = (*inputs.files, inputs.templates, *read)
+    return Work(
+        emitters,
+        install_root(given.out),
+        templates,
+        read=tuple(path for path in paths if path is not None),
+        operators=operators,
+    )
+
+
+def templates_of(given: argparse.Namespace) -> TemplateSet:
+    """Return the templates beside the inputs of autograd, or opgen's own."""
+    return TemplateSet(autograd_templates(given.autograd))
+
+
+def emit_derived(
+    derive: Callable[[Diagnostics], Q | None],
+    table: Iterable[Emitter[Q, TemplateSet]],
+    templates: TemplateSet,
+) -> tuple[OutputFile, ...]:
+    """Derive what several emitters need and return their files; raise one `UserError` with all mistakes.
+
+    One worker does both, while others run the emitters that don't need it.
+    """
+    log = Diagnostics()
+    program = derive(log)
+    if program is None or log.has_errors:
+        raise UserError(*log.found)
+    return collect_files(bind(table, program, templates))

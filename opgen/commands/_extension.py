@@ -1,0 +1,140 @@
+"""The extension that a folder of definitions makes: its table of emitters, its loader, its lists.
+
+`opgen.commands.gen` comes here if `_definitions_kind` or `--extension` says so.
+
+    - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from opgen.commands._gen_flags import Request
+from opgen.diagnostics import Diagnostics
+from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
+from opgen.extension.rules import advise, check_derivatives, check_extension
+from opgen.extension.sources import emit_source_lists
+from opgen.frontend.autograd_functions import derive_autograd
+from opgen.frontend.native_functions import load_program
+from opgen.frontend.python_functions import derive_package
+from opgen.output.build_files import render_install_list
+from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile
+from opgen.releases.known import newest_release
+from opgen.run.inputs import packaged_folder, packaged_templates
+from opgen.run.work import Work, install_root
+
+_FUNCTIONS: Final = "native/native_functions.yaml"
+_TAGS: Final = "native/tags.yaml"
+_DERIVATIVES: Final = "autograd/derivatives.yaml"
+
+EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
+    Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_headers")),
+    Emitter("functions", OnDemand("opgen.extension.operators", "emit_function_headers")),
+    Emitter("kernel declarations", OnDemand("opgen.extension.kernels", "emit_native_headers")),
+    Emitter("backend functions", OnDemand("opgen.extension.registrations", "emit_backend_headers")),
+    Emitter("structured kernels", OnDemand("opgen.extension.registrations", "emit_structured_headers")),
+    Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_sources")),
+    Emitter("schemas", OnDemand("opgen.extension.schemas", "emit_schemas")),
+    Emitter("registrations", OnDemand("opgen.extension.registrations", "emit_registrations")),
+    Emitter("ufuncs", OnDemand("opgen.extension.ufuncs", "emit_ufuncs")),
+    Emitter("derived forms", OnDemand("opgen.extension.composites", "emit_composites")),
+    Emitter("functionalization", OnDemand("opgen.extension.functionalization", "emit_functionalization")),
+    Emitter("vmap", OnDemand("opgen.extension.batching", "emit_batching")),
+    Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_view_helpers")),
+    Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_versions")),
+    Emitter("derivatives", OnDemand("opgen.extension.derivatives", "emit_derivatives")),
+    Emitter("autograd", OnDemand("opgen.extension.autograd_fallback", "emit_autograd_fallback")),
+    Emitter("Python bindings", OnDemand("opgen.extension.python_bindings", "emit_python_bindings")),
+    Emitter("Python package", OnDemand("opgen.extension.python_package", "emit_python_package")),
+)
+
+
+def load_extension_work(request: Request, source: Path, log: Diagnostics) -> Work | None:
+    """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
+    _check_flags(request, log)
+    keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
+    options = ExtensionOptions(request.is_fragment, keys)
+    extension = load_extension(source, options, log, with_python=request.with_python)
+    if extension is None:
+        return None
+    templates = extension_templates()
+    return Work(
+        bind(EMITTERS, extension, templates),
+        install_root(request.options.install_dir),
+        templates,
+        read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES)),
+        operators=len(extension.program.functions),
+        lists=partial(_lists, request),
+    )
+
+
+def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+    """Yield the lists of sources, which a dry run writes too, and the list of headers."""
+    options, lists = request.options, request.options.output_dependencies
+    if lists is not None:
+        files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
+        for each in emit_source_lists(files, options.install_dir, lists):
+            yield lists.parent / each.path, each.text
+    if request.install_list is not None and not options.dry_run:
+        yield request.install_list, render_install_list(file.name for file in placed)
+
+
+def _check_flags(request: Request, log: Diagnostics) -> None:
+    """Warn about flags that only the sources of ATen have."""
+    options = request.options
+    flags = (
+        (request.selected_names is not None, "--op-registration-whitelist"),
+        (request.selection_path is not None, "--op-selection-yaml-path"),
+        (bool(options.static_dispatch_keys), "--static-dispatch-backend"),
+        (options.aoti_install_dir is not None, "--aoti-install-dir"),
+        (options.skip_dispatcher_op_registration, "--skip-dispatcher-op-registration"),
+    )
+    for is_given, flag in flags:
+        if is_given:
+            label = "it is for the sources of ATen, which --no-extension writes"
+            log.warning("flag-without-effect", f"{flag} has no effect on an extension", label=label)
+
+
+def load_extension(
+    source: Path, options: ExtensionOptions, log: Diagnostics, *, with_python: bool = True
+) -> Extension | None:
+    """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong."""
+    tags = source / _TAGS
+    legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
+    program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release())
+    if program is None:
+        return None
+    breaches = tuple(check_extension(program))
+    log.extend(breaches)
+    if breaches:
+        return None
+    log.extend(advise(program))
+    extension = derive_extension(program, program.functions[0].namespace, options)
+    if with_python:
+        extension = replace(extension, python=derive_package(extension.program, log))
+    derivatives = source / _DERIVATIVES
+    if not derivatives.exists():
+        return None if log.has_errors else extension
+    autograd = derive_autograd(program, derivatives, log, program.selector, namespace=extension.namespace)
+    if autograd is not None:
+        log.extend(check_derivatives(autograd))
+    if autograd is None or log.has_errors:
+        return None
+    return replace(extension, autograd=replace(autograd, program=extension.program))
+
+
+def extension_templates() -> TemplateSet:
+    """Return the templates that come with opgen."""
+    return TemplateSet(*packaged_templates("extension"))
+
+
+def generate_extension(extension: Extension, templates: TemplateSet) -> tuple[OutputFile, ...]:
+    """Return every file of an extension as a value; raise one `UserError` with all mistakes in templates."""
+    return collect_files(bind(EMITTERS, extension, templates))

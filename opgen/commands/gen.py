@@ -1,0 +1,195 @@
+"""`opgen gen`: operator definitions → every file that torch's build needs of them, or an extension.
+
+- func: add(Tensor self, Tensor other) -> Tensor              →  the sources of ATen (this module)
+- func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension (`_extension`)
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from opgen.commands._definitions_kind import makes_extension
+from opgen.commands._extension import load_extension_work
+from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.frontend.fallback_ops import load_shims
+from opgen.frontend.native_functions import load_program
+from opgen.output.build_files import render_install_list
+from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
+from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.pinned import check_pinned
+from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile
+from opgen.program.program import Options, Program
+from opgen.run.command import Command, Group
+from opgen.run.inputs import Inputs, find_inputs
+from opgen.run.work import Work
+
+Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
+AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
+
+SHIM_HEADERS: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_headers")
+SHIM_SOURCES: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_sources")
+
+EMITTERS: Final[Mapping[str, tuple[AtenEmitter, ...]]] = MappingProxyType(
+    {
+        "headers": (
+            Emitter("operators", OnDemand("opgen.dest.operators", "emit_operator_headers"), cost=6),
+            Emitter("functions", OnDemand("opgen.dest.functions", "emit_function_headers"), cost=14),
+            Emitter("Tensor", OnDemand("opgen.dest.tensor_body", "emit_tensor_headers")),
+            Emitter("core lists", OnDemand("opgen.dest.core", "emit_core_headers")),
+            Emitter("kernel declarations", OnDemand("opgen.dest.native_functions", "emit_native_headers"), cost=7),
+            Emitter("meta declarations", OnDemand("opgen.dest.meta_functions", "emit_meta_headers")),
+            Emitter("backend functions", OnDemand("opgen.dest.dispatch_headers", "emit_dispatch_headers"), cost=8),
+            Emitter("registration declarations", OnDemand("opgen.dest.declarations", "emit_registration_declarations")),
+            Emitter("vmap", OnDemand("opgen.dest.vmap_plumbing", "emit_vmap_plumbing"), cost=3),
+        ),
+        "sources": (
+            Emitter("operators", OnDemand("opgen.dest.operators", "emit_operator_sources"), cost=5),
+            Emitter("functions", OnDemand("opgen.dest.functions", "emit_function_sources")),
+            Emitter("Tensor", OnDemand("opgen.dest.tensor_body", "emit_tensor_sources")),
+            Emitter("core lists", OnDemand("opgen.dest.core", "emit_core_sources")),
+            Emitter(
+                "registrations", OnDemand("opgen.dest.register_dispatch_key", "emit_register_dispatch_key"), cost=28
+            ),
+            Emitter("ufuncs", OnDemand("opgen.dest.ufunc", "emit_ufunc_sources")),
+            Emitter("schemas", OnDemand("opgen.dest.register_schema", "emit_register_schema")),
+            Emitter("backend selection", OnDemand("opgen.dest.backend_select", "emit_backend_select")),
+            Emitter("functionalization", OnDemand("opgen.dest.functionalization", "emit_functionalization"), cost=9),
+            Emitter("view inverses", OnDemand("opgen.dest.view_meta", "emit_functional_inverses")),
+            Emitter("view replay", OnDemand("opgen.dest.view_meta", "emit_view_meta_classes")),
+            Emitter("view copies", OnDemand("opgen.dest.view_copy", "emit_view_copy_kernels")),
+        ),
+        "declarations_yaml": (
+            Emitter("declarations", OnDemand("opgen.dest.declarations", "emit_declarations_yaml"), cost=12),
+        ),
+    }
+)
+"""The emitters of ATen's sources for each word of `--generate`."""
+
+
+def emitters_for(options: Options) -> tuple[AtenEmitter, ...]:
+    """Return the emitters that a run needs, those of the AOTInductor shims included."""
+    emitters = [emitter for kind, table in EMITTERS.items() if kind in options.generate for emitter in table]
+    if options.aoti_install_dir is not None and "sources" in options.generate:
+        emitters.append(Emitter("shims", SHIM_SOURCES))
+        if options.update_aoti_c_shim:
+            emitters.append(Emitter("shim headers", SHIM_HEADERS))
+    return tuple(emitters)
+
+
+def generate(program: Program, options: Options, templates: TemplateSet) -> tuple[OutputFile, ...]:
+    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
+    return collect_files(bind(emitters_for(options), program, options, templates))
+
+
+def check_shim_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Compare the shims' headers with those on the disk and yield nothing: released programs rely on them."""
+    log = Diagnostics()
+    assert options.aoti_install_dir is not None
+    check_pinned(SHIM_HEADERS(program, options, templates), options.aoti_install_dir, UPDATE_SHIM_FLAG, log)
+    if log.found:
+        raise UserError(*log.found)
+    yield from ()
+
+
+# ------------------------------------------------------------------------------------ loader
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the definitions; return None, with the reasons logged, if anything is wrong."""
+    request = read_request(given, log)
+    source = request.source_path
+    if source is not None and (makes_extension(source) if request.extension is None else request.extension):
+        return load_extension_work(request, source, log)
+    inputs = find_inputs(source, log, from_torch=request.from_torch)
+    program = None if inputs is None else load_aten(inputs, request, log)
+    if inputs is None or program is None:
+        return None
+    options, templates = request.options, TemplateSet(inputs.templates)
+    checks = (Emitter("kept shim headers", check_shim_headers),) if _checks_shim_headers(options) else ()
+    return Work(
+        bind((*emitters_for(options), *checks), program, options, templates),
+        roots_of(options),
+        templates,
+        read=_files_read(inputs, request),
+        operators=len(program.functions),
+        lists=partial(_lists, request),
+    )
+
+
+def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
+    """Return the program of a run; None, with the reasons logged, if its inputs are wrong."""
+    if request.choice is None:
+        return None
+    program = load_program(
+        inputs.functions,
+        inputs.tags,
+        log,
+        selected_names=request.selected_names,
+        selection_path=request.selection_path,
+        allow_unknown_operators=request.allow_unknown_operators,
+        ignored_keys=request.ignored_keys,
+        torch=request.choice.release,
+    )
+    if program is None or request.options.aoti_install_dir is None:
+        return program
+    shims = load_shims(program.functions, request.fallback_ops_path, program.release, log)
+    return None if log.has_errors else replace(program, shims=shims)
+
+
+def roots_of(options: Options) -> Mapping[str, Path]:
+    """Return the folders that outputs go to, by the names that emitters use."""
+    roots = {
+        "install": options.install_dir,
+        "headeronly": options.headeronly_install_dir or options.install_dir / "core",
+    }
+    if options.aoti_install_dir is not None:
+        roots["aoti"] = options.aoti_install_dir
+    return roots
+
+
+def _checks_shim_headers(options: Options) -> bool:
+    return options.aoti_install_dir is not None and not options.writes_shim_headers and "sources" in options.generate
+
+
+def _files_read(inputs: Inputs, request: Request) -> tuple[Path, ...]:
+    """Return the files that a run reads or looks for, other than templates and code."""
+    options = request.options
+    paths = [
+        *inputs.files,
+        request.selection_path,
+        request.fallback_ops_path,
+    ]
+    if options.aoti_install_dir is not None and _checks_shim_headers(options):
+        devices = ("aten", "cpu", "cuda", "mps", "xpu", "mtia")
+        paths += [options.aoti_install_dir / f"c_shim_{device}.h" for device in devices]
+    return tuple(path for path in paths if path is not None)
+
+
+def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+    """Yield the CMake lists of the outputs, which a dry run writes too, and the list of headers."""
+    options = request.options
+    if options.output_dependencies is not None:
+        groups = (*GROUPS, XPU_GROUP) if request.has_xpu else GROUPS
+        files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
+        for each in emit_dependencies(files, roots_of(options), options.output_dependencies, groups):
+            yield options.output_dependencies.parent / each.path, each.text
+    if request.install_list is not None and not options.dry_run:
+        yield request.install_list, render_install_list(file.name for file in placed if file.root == "install")
+
+
+COMMAND: Final = Command(
+    name="gen",
+    group=Group.OPERATORS,
+    summary="write an extension from definitions of your own operators, or the sources of ATen from torch's",
+    add_flags=add_gen_flags,
+    load=load,
+)

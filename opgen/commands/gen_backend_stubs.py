@@ -1,0 +1,135 @@
+"""`opgen gen_backend_stubs`: a backend YAML → the class of its kernels, and their registrations.
+
+    python -m opgen.gen_backend_stubs --from-torch --source-yaml backend.yaml --output-dir out
+
+writes `out/<Key>NativeFunctions.h`, `out/Register<Key>.cpp` and, if the backend has kernels for autograd,
+`out/RegisterAutograd<Key>.cpp`.  `opgen.backend.backend_yaml` reads the YAML.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from opgen.backend.backend_yaml import ExternalBackend
+from opgen.backend.native_class import emit_class_header
+from opgen.backend.registrations import RegistrationStyle, emit_registrations
+from opgen.commands._backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
+from opgen.diagnostics import Diagnostics
+from opgen.output.emitter import Emitter, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile
+from opgen.program.program import Program
+from opgen.run.command import Command, Group
+from opgen.run.work import Work, install_root, write_or_raise
+
+LIST_FLAG: Final = "--output-list"
+
+CLASS_EMITTERS: Final[tuple[Emitter[ExternalBackend, Program, TemplateSet], ...]] = (
+    Emitter("class", emit_class_header),
+)
+REGISTRATION_EMITTERS: Final[tuple[Emitter[ExternalBackend, Program, TemplateSet, RegistrationStyle], ...]] = (
+    Emitter("registrations", emit_registrations),
+)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of torch's generator, and a few of opgen's own."""
+    add_backend_flags(parser)
+    parser.add_argument(
+        "--include-prefix",
+        metavar="PATH",
+        help="include the header of the class as PATH/<Key>NativeFunctions.h; '' for no path; default: DIR",
+    )
+    parser.add_argument(
+        "--per-operator-headers",
+        "--per_operator_headers",
+        action="store_true",
+        help="include torch's headers operator by operator",
+    )
+    parser.add_argument(
+        "--register-when-called",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="register kernels in a function Register<NAME><Key>NativeFunctions(), not when the library is loaded",
+    )
+    parser.add_argument(LIST_FLAG, type=Path, metavar="FILE", help="list the files written in FILE, one per line")
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and the backend; return None, with the reasons logged, if anything is wrong."""
+    inputs = load_backend_inputs(given, log)
+    if inputs is None:
+        return None
+    if not inputs.backend.indices:
+        log.warning("backend-without-kernels", f"'{given.source_yaml}' lists no kernel, so there is nothing to write")
+    return Work(
+        _bound(inputs, _style(given)),
+        install_root(given.output_dir),
+        inputs.templates,
+        read=inputs.read,
+        lists=partial(_lists, given),
+        text=describe_check(inputs, given.impl_path),
+    )
+
+
+def _bound(inputs: BackendInputs, style: RegistrationStyle) -> tuple[Emitter[[]], ...]:
+    backend, program, templates = inputs.backend, inputs.program, inputs.templates
+    return (
+        *bind(CLASS_EMITTERS, backend, program, templates),
+        *bind(REGISTRATION_EMITTERS, backend, program, templates, style),
+    )
+
+
+def _style(given: argparse.Namespace) -> RegistrationStyle:
+    prefix: str = os.fspath(given.output_dir) if given.include_prefix is None else given.include_prefix
+    return RegistrationStyle(
+        header_folder=prefix.rstrip("/"),
+        per_operator_headers=given.per_operator_headers,
+        eager_registration=given.register_when_called is None,
+        backend_name=given.register_when_called or "",
+    )
+
+
+def _lists(given: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+    """Yield the list of the files written."""
+    if given.output_list is not None and not given.dry_run:
+        yield given.output_list, "".join(f"{given.output_dir / file.name}\n" for file in placed)
+
+
+# ------------------------------------------------------------------------------- for programs
+
+
+def run(
+    source_yaml: str | os.PathLike[str],
+    output_dir: str | os.PathLike[str],
+    dry_run: bool = False,
+    impl_path: str | os.PathLike[str] | None = None,
+    *,
+    from_torch: bool = False,
+) -> None:
+    """Write the files of a backend; raise `UserError` with every mistake."""
+    flags = ["-s", os.fspath(source_yaml), "-o", os.fspath(output_dir)]
+    flags += [] if impl_path is None else ["--impl-path", os.fspath(impl_path)]
+    flags += ["--from-torch"] if from_torch else []
+    write_or_raise(partial(load, COMMAND.build_parser().parse_args(flags)), dry_run=dry_run)
+
+
+def generate(inputs: BackendInputs, style: RegistrationStyle) -> tuple[OutputFile, ...]:
+    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
+    return collect_files(_bound(inputs, style))
+
+
+COMMAND: Final = Command(
+    name="gen_backend_stubs",
+    group=Group.BACKENDS,
+    summary="write the class and registrations of a backend that lives outside of torch",
+    add_flags=add_flags,
+    load=load,
+)

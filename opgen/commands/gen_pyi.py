@@ -1,0 +1,71 @@
+"""`opgen gen_pyi`: operators → what type checkers read about torch's functions.
+
+    python -m opgen.gen_pyi native_functions.yaml tags.yaml out packaged/autograd
+
+Of the folder of autograd's inputs it reads only `deprecated.yaml`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Final
+
+from opgen.commands._autograd import DEPRECATED, add_autograd_flags, autograd_work
+from opgen.commands.gen_python import load_python
+from opgen.diagnostics import Diagnostics
+from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.program.python import PythonProgram
+from opgen.run.command import Command, Group
+from opgen.run.work import Work, install_root, write_or_raise
+
+EMITTERS: Final[tuple[Emitter[PythonProgram], ...]] = (
+    Emitter("functions", OnDemand("opgen.dest.stubs", "emit_function_stubs")),
+    Emitter("methods", OnDemand("opgen.dest.stubs", "emit_method_stubs")),
+    Emitter("return types", OnDemand("opgen.dest.stubs", "emit_return_type_stubs")),
+)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and old signatures; return None, with the reasons logged, if anything is wrong."""
+    deprecated = given.autograd / DEPRECATED
+    program = load_python(given.native_functions, given.tags, deprecated, log, torch=given.torch_version)
+    if program is None:
+        return None
+    # The emitters share what they derive of each function, so one process is as fast as several.
+    return autograd_work(given, bind(EMITTERS, program), TemplateSet(), 0, deprecated)
+
+
+def gen_pyi(
+    native_yaml_path: str | os.PathLike[str],
+    tags_yaml_path: str | os.PathLike[str],
+    deprecated_yaml_path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+) -> None:
+    """Write the stubs; raise `UserError` with every mistake."""
+    paths = Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path)
+
+    def load_work(log: Diagnostics) -> Work | None:
+        program = load_python(*paths, log)
+        if program is None:
+            return None
+        return Work(bind(EMITTERS, program), install_root(Path(out)), TemplateSet())
+
+    write_or_raise(load_work)
+
+
+def generate(program: PythonProgram) -> tuple[OutputFile, ...]:
+    """Return every stub file as a value."""
+    return collect_files(bind(EMITTERS, program))
+
+
+COMMAND: Final = Command(
+    name="gen_pyi",
+    group=Group.TORCH,
+    summary="write type stubs of the Python bindings",
+    add_flags=add_autograd_flags,
+    load=load,
+)

@@ -1,0 +1,93 @@
+"""`opgen gen_unboxing`: operators and a selection → kernels for TorchScript's interpreter.
+
+python -m opgen.gen_unboxing --from-torch --op-registration-allowlist aten::add aten::relu --install-dir out
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from opgen.commands._selection_flags import (
+    add_operators,
+    add_selection,
+    known_operators,
+    load_definitions,
+    load_selector,
+    selection_files,
+    templates_beside,
+)
+from opgen.diagnostics import Diagnostics
+from opgen.output.dependencies import emit_dependencies
+from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile
+from opgen.program.program import Program
+from opgen.run.command import Command, Group
+from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.work import Work, install_root
+
+EMITTERS: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
+    Emitter("kernels", OnDemand("opgen.dest.unboxing", "emit_unboxing")),
+)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of torch's generator of these files, and a few of opgen's own."""
+    add_operators(parser)
+    add_install_dir(parser)
+    parser.add_argument(
+        "-o",
+        "--output-dependencies",
+        "--output_dependencies",
+        type=Path,
+        metavar="FILE",
+        help="list the outputs in FILE, as a CMake variable",
+    )
+    add_selection(parser)
+    add_flags_of_all(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and the selection; return None, with the reasons logged, if anything is wrong."""
+    loaded = load_definitions(given, log)
+    selector = load_selector(given, log, known_operators(loaded[1] if loaded else None, given))
+    if loaded is None or selector is None or log.has_errors:
+        return None
+    inputs, program = loaded
+    templates = templates_beside(inputs)
+    return Work(
+        bind(EMITTERS, replace(program, selector=selector), templates),
+        install_root(given.install_dir),
+        templates,
+        read=(*inputs.files, *selection_files(given)),
+        lists=partial(_lists, given),
+    )
+
+
+def _lists(given: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+    """Yield the CMake list of the outputs."""
+    output: Path | None = given.output_dependencies
+    if output is not None and not given.dry_run:
+        files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
+        for each in emit_dependencies(files, install_root(given.install_dir), output, ("",)):
+            yield output.parent / each.path, each.text
+
+
+def generate(program: Program, templates: TemplateSet) -> tuple[OutputFile, ...]:
+    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
+    return collect_files(bind(EMITTERS, program, templates))
+
+
+COMMAND: Final = Command(
+    name="gen_unboxing",
+    group=Group.SELECTION,
+    summary="write kernels for TorchScript's interpreter, for selected operators",
+    add_flags=add_flags,
+    load=load,
+)

@@ -1,0 +1,90 @@
+"""What a command is, and the values that pass between it and the spine.
+
+    COMMAND = Command(
+        name="gen_static_runtime",
+        group=Group.TORCH,
+        summary="write the operators of the static runtime, and their tests",
+        add_flags=add_flags,
+        load=load,      # options → Work (emitters bound to what was read) or Answer; None if anything is wrong
+    )
+
+`opgen.run.spine` runs a command.  A module in `opgen.commands` whose name doesn't begin with `_` is a command of
+the module's name; `opgen --help` lists it under its group.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+from opgen.diagnostics import Diagnostics
+from opgen.run.flags import RunFlags
+from opgen.run.record import RunRecord
+
+
+class Group(Enum):
+    """The headings of `opgen --help`, in order."""
+
+    OPERATORS = "your own operators"
+    BACKENDS = "backends outside of torch"
+    TORCH = "torch's own sources"
+    SELECTION = "selective builds"
+    REVIEW = "review and CI"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a command ends: what it prints, and its exit code."""
+
+    text: str
+    """For stdout."""
+    code: int = 0
+    said: str = ""
+    """For stderr: warnings."""
+
+    def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer:
+        """Return the answer with the warnings of the log."""
+        return replace(self, said=record.flags.remarks(log))
+
+
+class Outcome(Protocol):
+    """What a loader returns: a `Work` to do or an `Answer` to print."""
+
+    def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer | None:
+        """Do what is left to do; return None, with the reasons logged, if anything is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of opgen."""
+
+    name: str
+    """Its module in `opgen.commands`."""
+    group: Group
+    summary: str
+    """One line for `opgen --help`, beginning with a verb."""
+    add_flags: Callable[[argparse.ArgumentParser], None]
+    load: Callable[[argparse.Namespace, Diagnostics], Outcome | None]
+    """Reads what the options name; returns None, with the reasons logged, if anything is wrong."""
+    mistake_code: int = 1
+    """The exit code for a mistake of the user."""
+
+    def build_parser(self) -> argparse.ArgumentParser:
+        """Return the parser of the command line."""
+        description = f"{self.summary[0].upper()}{self.summary[1:]}."
+        parser = argparse.ArgumentParser(prog=f"opgen {self.name}", description=description, allow_abbrev=False)
+        self.add_flags(parser)
+        return parser
+
+    def read_options(self, arguments: Sequence[str], log: Diagnostics) -> argparse.Namespace:
+        """Parse the command line and report flags that don't go together; wrong flags end the process with code 2."""
+        options = self.build_parser().parse_args(arguments)
+        RunFlags.of(options).check(log)
+        return options
+
+    def start_record(self, arguments: Sequence[str], options: argparse.Namespace, started: float) -> RunRecord:
+        """Return the account of a run that began at the monotonic time `started`."""
+        return RunRecord(self.name, arguments, options, started)

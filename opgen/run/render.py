@@ -1,0 +1,58 @@
+"""Emitters → files that wait in their target, written by one process or several.
+
+    render(emitters, target, templates, jobs=2, quiet=True)   →   what each emitter put, or what is wrong with it
+
+Each process takes one emitter after the other, the most expensive ones first, and writes what it makes: texts
+never go from one process to another.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from opgen.diagnostics import Diagnostic, UserError
+from opgen.output.console import Progress
+from opgen.output.emitter import Emitter
+from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile, Target
+from opgen.run.parallel import longest_first, run_all
+from opgen.run.record import code_files
+
+
+class Rendered(NamedTuple):
+    """The result of one emitter."""
+
+    placed: list[PlacedFile]
+    problems: tuple[Diagnostic, ...]
+    read: tuple[str, ...]
+    """The files that its process has read so far: templates, and code that was imported on demand."""
+
+
+def render(
+    emitters: Sequence[Emitter[[]]], target: Target, templates: TemplateSet, *, jobs: int, quiet: bool
+) -> list[Rendered]:
+    """Run all emitters and put their files where they wait; an emitter with mistakes puts nothing."""
+    parent = os.getpid()
+    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
+
+        def put(number: int) -> Rendered:
+            emitter = emitters[number]
+            if os.getpid() == parent:
+                progress.advance(emitter.name)
+            placed, problems = list[PlacedFile](), tuple[Diagnostic, ...]()
+            try:
+                placed = target.put(tuple(emitter.emit()), number)
+            except UserError as problem:
+                problems = problem.diagnostics
+            return Rendered(placed, problems, (*templates.files, *code_files()))
+
+        order = longest_first([emitter.cost for emitter in emitters]) if jobs > 1 else range(len(emitters))
+        return run_all(len(emitters), put, jobs, order)
+
+
+def files_read(results: Iterable[Rendered]) -> list[str]:
+    """Return the templates and the code that the processes of a run have read."""
+    return sorted({name for result in results for name in result.read}.union(code_files()))

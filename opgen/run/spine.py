@@ -1,0 +1,63 @@
+"""The spine of all commands: read options, load, render, write.
+
+    run("gen", ["--source-path", "ops", "--install-dir", "out"])    →  the exit code
+
+A command is a module in `opgen.commands`: its flags, its loader and its table of emitters (`opgen.run.command`).
+Most runs of a build change nothing, so the spine first asks the manifest in the output folder.  If every file that
+was read and written is unchanged, the run ends before the command is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from opgen.diagnostics import Diagnostics, UserError
+from opgen.output.build_files import touch
+from opgen.output.console import format_report
+from opgen.output.manifest import find_current
+from opgen.output.report import WriteReport
+
+if TYPE_CHECKING:
+    from opgen.run.command import Answer, Command
+
+INTERRUPTED: Final = 130
+"""The exit code of a run that was interrupted from the keyboard."""
+INTERNAL_ERROR: Final = 70
+"""The exit code of a run that met a bug in opgen (`EX_SOFTWARE` of sysexits.h)."""
+
+
+def run(name: str, argv: Sequence[str] | None = None) -> int:
+    """Run a command; return 0, 1 for a mistake of the user, 70 for a bug in opgen, 130 if interrupted."""
+    started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
+    current = find_current((name, *arguments))
+    if current is not None and touch(current.stamp):
+        report = WriteReport(current.total, ())
+        return _say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
+    command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
+    options = command.read_options(arguments, log)
+    answer: Answer | None = None
+    try:
+        work = command.load(options, log)
+        if work is not None and not log.has_errors:
+            answer = work.carry_out(command.start_record(arguments, options, started), log)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+    except KeyboardInterrupt:
+        return _say("opgen: interrupted; every file is whole, old or new\n", "", INTERRUPTED)
+    except Exception as error:
+        render = importlib.import_module("opgen.run.internal_error").render_internal_error
+        return _say(render(error), "", INTERNAL_ERROR)
+    if answer is None or log.has_errors:
+        return _say(log.render(with_remarks=False), "", command.mistake_code)
+    return _say(answer.said, answer.text, answer.code)
+
+
+def _say(errors: str, text: str, code: int) -> int:
+    """Write to stderr and stdout; return the exit code."""
+    sys.stderr.write(errors)
+    sys.stdout.write(text)
+    return code
