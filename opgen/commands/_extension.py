@@ -56,14 +56,16 @@ EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
 )
 
 
-def load_extension_work(request: Request, source: Path, log: Diagnostics) -> Work | None:
+def load_requested_extension(request: Request, source: Path, log: Diagnostics) -> Extension | None:
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
     _check_flags(request, log)
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
     options = ExtensionOptions(request.is_fragment, keys)
-    extension = load_extension(source, options, log, with_python=request.with_python)
-    if extension is None:
-        return None
+    return load_extension(source, options, log, with_python=request.with_python)
+
+
+def extension_work(extension: Extension, request: Request, source: Path) -> Work:
+    """Return the files to write for an extension that was read from `source`."""
     templates = extension_templates()
     return Work(
         bind(EMITTERS, extension, templates),

@@ -1,9 +1,9 @@
 """`opgen check`: say whether the folders on the disk are what `opgen gen` would write; write nothing.
 
-    python -m opgen check -d out --per-operator-headers
+    python -m opgen check --source-path ops --install-dir out
 
-takes the flags of `opgen gen`.  It ends with 0 if nothing would change; with 1 and a unified diff, grouped by
-operator, if something would; and with 2 if the definitions or flags are wrong.
+takes the flags of `opgen gen`, and reads definitions as it does.  The exit code is 0 if nothing would change, 1 if
+something would (stdout has a unified diff, grouped by operator), and 2 if the definitions or flags are wrong.
 """
 
 from __future__ import annotations
@@ -11,44 +11,56 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from opgen.api import cpp
-from opgen.commands._gen_flags import Request, add_gen_flags, read_request
-from opgen.commands.gen import generate, load_aten, roots_of
+from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands.gen import load_generation
 from opgen.diagnostics import Diagnostics
-from opgen.output.check import Difference, compare, read_lines, render_by_operator
+from opgen.output.check import Difference, compare, compare_text, read_lines, render_by_operator
 from opgen.output.console import count
+from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
-from opgen.output.template import TemplateSet
+from opgen.output.writer import PlacedFile
 from opgen.program.program import Program
 from opgen.run.command import Answer, Command, Group
-from opgen.run.inputs import find_inputs
 from opgen.run.record import RunRecord
+from opgen.run.work import Work
 
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """Compare; return None, with the reasons logged, if the inputs are wrong."""
-    request = read_request(given, log)
-    inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
-    program = None if inputs is None else load_aten(inputs, request, log)
-    if inputs is None or program is None or log.has_errors:
+    generation = load_generation(read_request(given, log), log)
+    if generation is None or log.has_errors:
         return None
-    files = generate(program, request.options, TemplateSet(inputs.templates))
-    differences = [*compare(files, roots_of(request.options)), *_gone(given, request, files)]
+    work = generation.work
+    files = collect_files(work.emitters)
+    lists = list(work.lists([_placed(file, work.roots) for file in files]))
+    differences = [*compare(files, work.roots)]
+    differences += filter(None, (compare_text(os.fspath(path), text) for path, text in lists))
+    differences += _gone(given, work, files, [path for path, _ in lists])
     if not differences:
         return Answer("")
-    listing = render_by_operator(differences, names_of(program))
-    return Answer(f"{listing}{count(len(differences), 'file')} of {len(files):,} would change\n", code=1)
+    listing = render_by_operator(differences, names_of(generation.program))
+    total = len(files) + len(lists)
+    return Answer(f"{listing}{count(len(differences), 'file')} of {total:,} would change\n", code=1)
 
 
-def _gone(given: argparse.Namespace, request: Request, files: Sequence[OutputFile]) -> list[Difference]:
+def _placed(file: OutputFile, roots: Mapping[str, Path]) -> PlacedFile:
+    """Return the place of a file that is not written."""
+    path = os.path.join(roots[file.root], file.path)
+    return PlacedFile(path, file.root, file.path, file.group, digest="", waiting=None, changed=False)
+
+
+def _gone(
+    given: argparse.Namespace, work: Work, files: Sequence[OutputFile], lists: Sequence[Path]
+) -> list[Difference]:
     """Return the files that a run would remove."""
-    roots = roots_of(request.options)
     record = RunRecord("gen", (), given)
-    record.load(request.options.install_dir)
-    others = [request.options.output_dependencies, given.depfile, request.install_list]
-    written = [os.path.join(roots[file.root], file.path) for file in files] + [str(path) for path in others if path]
+    record.load(work.roots["install"])
+    written = [os.path.join(work.roots[file.root], file.path) for file in files]
+    written += [os.fspath(path) for path in (*lists, given.depfile) if path is not None]
     gone = ((path, read_lines(path)) for path in record.gone(written))
     return [Difference(path, old, None) for path, old in gone if old is not None]
 
@@ -56,8 +68,8 @@ def _gone(given: argparse.Namespace, request: Request, files: Sequence[OutputFil
 def names_of(program: Program) -> Mapping[str, str]:
     """Return the C++ names that identify operators, with the root name of the operator."""
     names: dict[str, str] = {}
+    roots = {function.func.name: function.root_name for function in program.functions}
     for index in program.backend_indices.values():
-        roots = {function.func.name: function.root_name for function in program.functions}
         names.update({kernel.kernel: roots[name] for name, kernel in index.index.items()})
     for function in program.functions:
         name = function.func.name

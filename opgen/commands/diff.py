@@ -1,162 +1,178 @@
-"""`opgen diff`: say what changes between two definitions files: operators, registrations and generated files.
+"""`opgen diff`: say what changes between two versions of definitions, operator by operator.
 
-    python -m opgen diff OLD NEW --per-operator-headers
+    python -m opgen diff HEAD~1 --source-path ops              a revision and the working tree
+    python -m opgen diff v1.0 v1.1 --source-path ops           two revisions
+    python -m opgen diff old/ops new/ops                       two folders
 
-OLD and NEW are definitions files, folders that have `native/`, or revisions of the git repository that holds
-`--source-path`; the other flags are those of `opgen gen`.  Nothing is written.  Shards count as one file, so that
-it makes no difference which of them an operator is in.  The exit code is 0 if nothing changes, 1 if something does,
-and 2 if the definitions or flags are wrong.
-
-    operators
-      ~ add.Tensor
-          - add.Tensor(Tensor self, Tensor other) -> Tensor
-          + add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
-    registrations
-      + CUDA add.Tensor: add_cuda
-    files
-      ~ RegisterCUDA.cpp
+OLD and NEW are revisions of the git repository that holds `--source-path`, folders that have `native/`, or
+definitions files; NEW defaults to `--source-path` itself.  The other flags are those of `opgen gen`.  Nothing is
+written.  The exit code is 0, or with `--exit-code` 1 if something changes; 2 if definitions or flags are wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import re
+import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from opgen.commands._gen_flags import Request, add_gen_flags, read_request
-from opgen.commands.gen import generate, load_aten
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, UserError
+from opgen.commands.gen import load_generation
+from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
+from opgen.desk.facts import OperatorFacts, facts_of, formulas_of
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError
+from opgen.frontend.nodes import load_yaml
+from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
-from opgen.output.template import TemplateSet
-from opgen.program.program import Program
 from opgen.run.command import Answer, Command, Group
-from opgen.run.inputs import Inputs, find_inputs
+from opgen.run.inputs import find_inputs
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")
+_DERIVATIVES: Final = ("autograd/derivatives.yaml", "../autograd/derivatives.yaml")
+_FUNCTIONS: Final = Path("native", "native_functions.yaml")
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What one definitions file gives; each by name."""
+class Version:
+    """What one version of the definitions gives."""
 
-    operators: Mapping[str, str]
-    registrations: Mapping[str, str]
+    operators: Mapping[str, OperatorFacts]
     files: Mapping[str, str]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add what to compare, and the flags of `gen`."""
-    parser.add_argument("old", metavar="OLD", help="definitions file, folder, or git revision")
-    parser.add_argument("new", metavar="NEW", help="the same")
+    parser.add_argument("old", metavar="OLD", help="git revision, folder, or definitions file")
+    parser.add_argument("new", metavar="NEW", nargs="?", help="the same; default: the definitions of --source-path")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something changes")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="default: %(default)s")
     add_gen_flags(parser)
 
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """Compare; return None, with the reasons logged, if the inputs are wrong."""
     request = read_request(given, log)
-    old, new = (_summarize(name, request, log) for name in (given.old, given.new))
-    if old is None or new is None:
+    with ExitStack() as folders:
+        versions = [_load_version(name, request, folders, log) for name in (given.old, given.new)]
+    old, new = versions
+    if old is None or new is None or log.has_errors:
         return None
-    text = "".join(_render(old, new))
-    return Answer(text, code=1 if text else 0)
+    changes = compare_operators(old.operators, new.operators)
+    files = _changed_files(old.files, new.files)
+    code = int(given.exit_code and bool(changes or files))
+    if given.format == "json":
+        return Answer(json.dumps(to_json(changes, files), indent=2) + "\n", code)
+    render = render_markdown if given.format == "markdown" else render_text
+    return Answer(render(changes, files), code)
 
 
-def _render(old: Summary, new: Summary) -> Iterator[str]:
-    for title, before, after in (
-        ("operators", old.operators, new.operators),
-        ("registrations", old.registrations, new.registrations),
-        ("files", old.files, new.files),
-    ):
-        lines = list(_changes(before, after, shown=title != "files"))
-        if lines:
-            yield f"{title}\n{''.join(lines)}"
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str], *, shown: bool) -> Iterator[str]:
-    for name in sorted({*before, *after}):
-        was, now = before.get(name), after.get(name)
-        if was == now:
-            continue
-        mark = "+" if was is None else "-" if now is None else "~"
-        yield f"  {mark} {name}\n"
-        if shown:
-            yield from (f"      {sign} {text}\n" for sign, text in (("-", was), ("+", now)) if text is not None)
-
-
-def _summarize(name: str, request: Request, log: Diagnostics) -> Summary | None:
-    inputs = _inputs_of(name, request, log)
-    program = None if inputs is None else load_aten(inputs, request, log)
-    if inputs is None or program is None:
-        return None
-    files = generate(program, request.options, TemplateSet(inputs.templates))
-    return Summary(_operators(program), _registrations(program), _whole_files(files))
-
-
-def _operators(program: Program) -> dict[str, str]:
-    return {f"{each.namespace}::{each.func.name}": str(each.func) for each in program.functions}
-
-
-def _registrations(program: Program) -> dict[str, str]:
+def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     return {
-        f"{key} {name}": f"{kernel.cpp_namespace}::{kernel.kernel}"
-        for key, index in program.backend_indices.items()
-        for name, kernel in index.index.items()
+        path: "+" if path not in old else "-" if path not in new else "~"
+        for path in {*old, *new}
+        if old.get(path) != new.get(path)
     }
 
 
+def _load_version(name: str | None, request: Request, folders: ExitStack, log: Diagnostics) -> Version | None:
+    requested = request if name is None else _request_for(name, request, folders, log)
+    if name is None and request.source_path is None and not request.from_torch:
+        log.error("missing-file", "NEW is missing", label="--source-path names the definitions to compare with")
+        return None
+    generation = None if requested is None else load_generation(requested, log)
+    if requested is None or generation is None:
+        return None
+    source = requested.source_path
+    places = [] if source is None else [source / name for name in _DERIVATIVES]
+    derivatives = next(filter(Path.is_file, places), None)
+    formulas = formulas_of(None if derivatives is None else load_yaml(derivatives, log))
+    files = collect_files(generation.work.emitters)
+    return Version(facts_of(generation.program, formulas), _whole_files(files))
+
+
 def _whole_files(files: Sequence[OutputFile]) -> dict[str, str]:
-    """The files by name; of a file in shards only the whole."""
+    """Return the texts of files by name; of a file in shards only the whole, so that shards count as one file."""
     names = {file.path for file in files}
-    kept = (file for file in files if _SHARD.sub("Everything", file.path) == file.path or not _is_shard(file, names))
-    return {_WHOLE.sub("", file.path): file.text for file in kept}
-
-
-def _is_shard(file: OutputFile, names: set[str]) -> bool:
-    return _SHARD.sub("Everything", file.path) in names
+    whole = (f for f in files if not _SHARD.search(f.path) or _SHARD.sub("Everything", f.path) not in names)
+    return {_WHOLE.sub("", file.path): file.text for file in whole}
 
 
 # --------------------------------------------------------------------------- what to compare
 
 
-def _inputs_of(name: str, request: Request, log: Diagnostics) -> Inputs | None:
-    """The inputs of a run on what `name` names, with the templates and tags that the flags say."""
+def _request_for(name: str, request: Request, folders: ExitStack, log: Diagnostics) -> Request | None:
+    """Return the request for the definitions that `name` names."""
     path = Path(name)
     if path.is_dir():
-        return find_inputs(path, log)
-    base = find_inputs(request.source_path, log, from_torch=request.from_torch)
-    if base is None or path.is_file():
-        return None if base is None else Inputs(path, base.tags, base.templates)
-    functions, tags = (_at_revision(name, where) for where in (base.functions, base.tags))
-    return Inputs(functions, tags, base.templates)
+        return replace(request, source_path=path, from_torch=False)
+    base = request.source_path
+    if path.is_file():
+        inputs = find_inputs(base, log, from_torch=request.from_torch)
+        if inputs is None or not isinstance(inputs.functions, Path):
+            return None
+        return replace(request, source_path=_with_functions(path, inputs.functions.parent.parent, folders))
+    if base is None:
+        notes = (Note("--source-path names the folder whose revisions are compared"),)
+        raise UserError(Diagnostic("unknown-revision", f"'{name}' is no file or folder", notes=notes))
+    folder = _new_folder(folders)
+    source = _extract(name, base, folder)
+    selection = request.selection_path
+    if selection is not None and selection.resolve().is_relative_to(base.resolve()):
+        selection = source / selection.resolve().relative_to(base.resolve())
+    return replace(request, source_path=source, selection_path=selection)
 
 
-def _at_revision(revision: str, path: Path | Source) -> Source:
-    """The file as it was at a revision of the git repository that it is in."""
-    assert isinstance(path, Path)
-    command = ["git", "-C", str(path.parent), "show", "--end-of-options", f"{revision}:./{path.name}"]
+def _new_folder(folders: ExitStack) -> Path:
+    return Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="opgen-diff-")))
+
+
+def _with_functions(path: Path, base: Path, folders: ExitStack) -> Path:
+    """Return a copy of the definitions in `base` whose operators are those of the file `path`."""
+    folder = _new_folder(folders)
+    for name in ("native", "autograd", "templates"):
+        if (base / name).is_dir():
+            shutil.copytree(base / name, folder / name)
+    shutil.copyfile(path, folder / _FUNCTIONS)
+    return folder
+
+
+def _extract(revision: str, source: Path, folder: Path) -> Path:
+    """Write the folder `source` as it was at a revision of its git repository below `folder`; return its place."""
+    top = _git(source, revision, "rev-parse", "--show-toplevel").decode().strip()
+    below = source.resolve().relative_to(Path(top).resolve())
+    commit = _git(source, revision, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    archive = _git(Path(top), revision, "archive", "--format=tar", commit.decode().strip(), "--", str(below))
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        tar.extractall(folder, filter="data")
+    return folder / below
+
+
+def _git(folder: Path, revision: str, *words: str) -> bytes:
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
-        problem = done.stderr.decode(errors="replace").strip()
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=False)
     except OSError as error:
         raise UserError(Diagnostic("unknown-revision", f"can't run git: {error.strerror}")) from None
     if done.returncode != 0:
-        notes = (Note(f"there is no file of this name, and git says: {problem}"),)
+        said = done.stderr.decode(errors="replace").strip() or "there is no such revision"
+        notes = (Note(f"there is no file of this name, and git says: {said}"),)
         raise UserError(Diagnostic("unknown-revision", f"'{revision}' is no file, folder or revision", notes=notes))
-    try:
-        return Source(f"{path} at {revision}", done.stdout.decode())
-    except UnicodeDecodeError:
-        raise UserError(Diagnostic("bad-encoding", f"'{path}' at {revision} is not UTF-8")) from None
+    return done.stdout
 
 
 COMMAND: Final = Command(
     name="diff",
     group=Group.REVIEW,
-    summary="say what changes between two definitions files; takes the flags of gen",
+    summary="say what changes between two versions of definitions; takes the flags of gen",
     add_flags=add_flags,
     load=load,
     mistake_code=2,

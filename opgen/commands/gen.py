@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.commands._definitions_kind import makes_extension
-from opgen.commands._extension import load_extension_work
+from opgen.commands._extension import extension_work, load_requested_extension
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.extension.extension import Extension
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_program
 from opgen.output.build_files import render_install_list
@@ -103,19 +104,37 @@ def check_shim_headers(program: Program, options: Options, templates: TemplateSe
 # ------------------------------------------------------------------------------------ loader
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Generation:
+    """The operators of a run, and the files to write for them."""
+
+    program: Program
+    extension: Extension | None
+    """The operators as an extension; None for the sources of ATen."""
+    work: Work
+
+
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the definitions; return None, with the reasons logged, if anything is wrong."""
-    request = read_request(given, log)
+    generation = load_generation(read_request(given, log), log)
+    return None if generation is None else generation.work
+
+
+def load_generation(request: Request, log: Diagnostics) -> Generation | None:
+    """Return what a run of `gen` is about; None, with the reasons logged, if anything is wrong."""
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
-        return load_extension_work(request, source, log)
+        extension = load_requested_extension(request, source, log)
+        if extension is None:
+            return None
+        return Generation(extension.program, extension, extension_work(extension, request, source))
     inputs = find_inputs(source, log, from_torch=request.from_torch)
     program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:
         return None
     options, templates = request.options, TemplateSet(inputs.templates)
     checks = (Emitter("kept shim headers", check_shim_headers),) if _checks_shim_headers(options) else ()
-    return Work(
+    work = Work(
         bind((*emitters_for(options), *checks), program, options, templates),
         roots_of(options),
         templates,
@@ -123,6 +142,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         operators=len(program.functions),
         lists=partial(_lists, request),
     )
+    return Generation(program, None, work)
 
 
 def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:

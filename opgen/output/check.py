@@ -48,13 +48,16 @@ class Difference:
 
 
 def compare(files: Iterable[OutputFile], folders: Mapping[str, str | os.PathLike[str]]) -> Iterator[Difference]:
-    """Every file that isn't on the disk as it would be written."""
-    for file in files:
-        path = os.path.join(folders[file.root], file.path)
-        old = read_lines(path)
-        new = tuple(file.text.removesuffix("\n").split("\n"))
-        if old is None or old != new or Path(path).read_bytes() != file.text.encode():
-            yield Difference(path, old, new)
+    """Yield each file whose contents on the disk are not what would be written."""
+    yield from filter(None, (compare_text(os.path.join(folders[file.root], file.path), file.text) for file in files))
+
+
+def compare_text(path: str, text: str) -> Difference | None:
+    """Return how the file differs from `text`, which would be written; None if it doesn't."""
+    old = read_lines(path)
+    new = tuple(text.removesuffix("\n").split("\n"))
+    is_same = old is not None and old == new and Path(path).read_bytes() == text.encode()
+    return None if is_same else Difference(path, old, new)
 
 
 def read_lines(path: str) -> tuple[str, ...] | None:

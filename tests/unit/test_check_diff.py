@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -79,17 +80,19 @@ def test_mistakes_are_mistakes(here: Path, capsys: pytest.CaptureFixture[str]) -
 def test_two_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = here / "new.yaml"
     new.write_text((here / "ops/native/native_functions.yaml").read_text() + EXTRA)
-    assert command.main(["diff", "ops", "new.yaml", *FLAGS, "--generate", "sources"]) == 1
+    flags = [*FLAGS, "--generate", "sources"]
+    assert command.main(["diff", "ops", "new.yaml", *flags, "--exit-code"]) == 1
     assert_expected_inline(
         capsys.readouterr().out,
         """\
-operators
-  + aten::extra
-      + extra(Tensor self) -> Tensor
-registrations
-  + CPU extra
-      + at::native::extra_cpu
-files
+aten::extra: added
+  + schema: extra(Tensor self) -> Tensor
+  + C++: at::Tensor extra(const at::Tensor & self)
+  + Python: def extra(input: Tensor) -> Tensor: ...
+  + kernels CPU: at::native::extra_cpu
+  + tags pt2_compliant_tag
+
+5 files
   ~ Operators.cpp
   ~ RegisterCPU.cpp
   ~ RegisterFunctionalization.cpp
@@ -97,27 +100,139 @@ files
   ~ core/ATenOpList.cpp
 """,
     )
-    assert command.main(["diff", "new.yaml", "new.yaml", *FLAGS]) == 0
+    assert command.main(["diff", "ops", "new.yaml", *flags]) == 0
+    capsys.readouterr()
+    assert command.main(["diff", "new.yaml", "new.yaml", *FLAGS, "--exit-code"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
-def test_two_revisions(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def git(*words: str) -> None:
-        who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *who, *words], cwd=here, check=True, capture_output=True)
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
-    git("init", "-q")
-    git("add", "ops")
-    git("commit", "-qm", "one")
+
+def test_revisions_and_the_working_tree(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git(here, "init", "-q")
+    git(here, "add", "ops")
+    git(here, "commit", "-qm", "one")
     append(here / "ops/native/native_functions.yaml", EXTRA)
-    git("commit", "-qam", "two")
-    assert command.main(["diff", "HEAD~1", "HEAD", *FLAGS]) == 1
-    assert "  + aten::extra\n" in capsys.readouterr().out
+    assert command.main(["diff", "HEAD", *FLAGS]) == 0
+    assert "aten::extra: added\n" in capsys.readouterr().out
+    git(here, "commit", "-qam", "two")
+    assert command.main(["diff", "HEAD~1", "HEAD", *FLAGS]) == 0
+    assert "aten::extra: added\n" in capsys.readouterr().out
+    assert command.main(["diff", "HEAD", *FLAGS, "--exit-code"]) == 0
+    assert capsys.readouterr() == ("", "")
     assert command.main(["diff", "nowhere", "HEAD", *FLAGS]) == 2
     assert "'nowhere' is no file, folder or revision [unknown-revision]" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         command.main(["diff", "--output=x", "HEAD", *FLAGS])
     assert not (here / "x").exists()
+
+
+LIBRARY = """
+- func: lib::scale(Tensor self, float by=2.0) -> Tensor
+  dispatch:
+    CPU: scale
+- func: lib::shift(Tensor self, int by) -> Tensor
+- func: lib::dropped(Tensor self) -> Tensor
+"""
+LATER = """
+- func: lib::scale(Tensor self, float? by=2.0, *, bool exact) -> Tensor
+  tags: pointwise
+  dispatch:
+    CPU: scale_exactly
+- func: lib::shift(Tensor self, SymInt by) -> Tensor
+- func: lib::gained(Tensor self) -> Tensor
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for folder, text, formula in (("old", LIBRARY, "grad * by"), ("new", LATER, "grad * by.value_or(2)")):
+        (tmp_path / folder / "native").mkdir(parents=True)
+        (tmp_path / folder / "autograd").mkdir()
+        (tmp_path / folder / "native/native_functions.yaml").write_text(text)
+        schema = text.splitlines()[1].removeprefix("- func: lib::")
+        (tmp_path / folder / "autograd/derivatives.yaml").write_text(f"- name: {schema}\n  self: {formula}\n")
+    return tmp_path
+
+
+def test_an_extension_is_checked(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--source-path", "old", "--install-dir", "out", "-o", "out/list.cmake", "--install-list", "out/headers"]
+    assert command.main(["gen", *flags, "-q"]) == 0
+    before = everything(library)
+    capsys.readouterr()
+    assert command.main(["check", *flags]) == 0
+    assert capsys.readouterr().out == ""
+    derivatives = library / "old/autograd/derivatives.yaml"
+    derivatives.write_text(derivatives.read_text().replace("grad * by", "grad * by * 1"))
+    append(library / "out/headers", "more.h\n")
+    assert command.main(["check", *flags]) == 1
+    out = capsys.readouterr().out
+    assert "--- out/RegisterDerivatives.cpp (on the disk)\n" in out
+    assert "-more.h\n" in out
+    assert re.search(r"^2 files of \d+ would change$", out, re.MULTILINE)
+    assert set(everything(library)) == set(before)
+
+
+def test_an_extension_is_compared(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["diff", "old", "new"]) == 0
+    out = capsys.readouterr().out
+    assert_expected_inline(
+        out[: out.index(" files\n")],
+        """\
+lib::dropped: removed, breaks callers and compiled code
+  - schema: dropped(Tensor self) -> Tensor
+  - C++: at::Tensor dropped(const at::Tensor & self)
+  - Python: def dropped(input: Tensor) -> Tensor: ...
+  - kernels CompositeImplicitAutograd: lib::native::dropped
+  ! breaks callers: the operator is removed
+  ! breaks compiled code: the operator is removed
+
+lib::gained: added
+  + schema: gained(Tensor self) -> Tensor
+  + C++: at::Tensor gained(const at::Tensor & self)
+  + Python: def gained(input: Tensor) -> Tensor: ...
+  + kernels CompositeImplicitAutograd: lib::native::gained
+
+lib::scale: changed, breaks callers and compiled code
+  - schema: scale(Tensor self, float by=2.0) -> Tensor
+  + schema: scale(Tensor self, float? by=2.0, *, bool exact) -> Tensor
+  - C++: at::Tensor scale(const at::Tensor & self, double by=2.0)
+  + C++: at::Tensor scale(const at::Tensor & self, ::std::optional<double> by=2.0, bool exact)
+  - Python: def scale(input: Tensor, by: _float = 2.0) -> Tensor: ...
+  + Python: def scale(input: Tensor, by: _float | None = 2.0, *, exact: _bool) -> Tensor: ...
+  - kernels CPU: lib::native::scale
+  + kernels CPU: lib::native::scale_exactly
+  - gradients self: grad * by
+  + gradients self: grad * by.value_or(2)
+  + tags pointwise
+  ! breaks callers: the new argument 'exact' has no default
+  ! breaks compiled code: there is no 'at::Tensor scale(const at::Tensor &, double)' any more
+
+lib::shift: changed
+  - schema: shift(Tensor self, int by) -> Tensor
+  + schema: shift(Tensor self, SymInt by) -> Tensor
+  + C++: at::Tensor shift_symint(const at::Tensor & self, c10::SymInt by)
+  - Python: def shift(input: Tensor, by: _int) -> Tensor: ...
+  + Python: def shift(input: Tensor, by: _int | SymInt) -> Tensor: ...
+
+29""",
+    )
+
+
+def test_reports_for_programs_and_for_reviews(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["diff", "old", "new", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    scale = next(each for each in report["operators"] if each["name"] == "lib::scale")
+    assert scale["change"] == "changed"
+    assert scale["breaks_callers"] == ["the new argument 'exact' has no default"]
+    assert {"aspect": "tags", "name": "pointwise", "before": None, "after": ""} in scale["edits"]
+    assert report["files"]["RegisterDerivatives.cpp"] == "~"
+    assert command.main(["diff", "old", "new", "--format", "markdown"]) == 0
+    assert "| `lib::dropped` | removed | the operator is removed | the operator is removed |" in capsys.readouterr().out
 
 
 def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
