@@ -64,7 +64,7 @@ MAY_IMPORT: Final = MappingProxyType(
             {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output", "backend"}
         ),
         "desk": frozenset(
-            {"values", "diagnostics", "model", "api", "program", "selective_build", "frontend", "backend"}
+            {"values", "diagnostics", "model", "api", "program", "selective_build", "frontend", "backend", "output"}
         ),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
