@@ -69,12 +69,17 @@ def add_flags_of_all(parser: argparse.ArgumentParser, *, dry_run_takes_bool: boo
 
 
 def add_talk(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
+    """Add the flags of every command that reads definitions; `verbose` is the help text of `--verbose`."""
+    add_volume(parser, verbose=verbose)
+    add_torch_version(parser)
+
+
+def add_volume(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
     """Add the flags that every command has; `verbose` is the help text of `--verbose`."""
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
     talk.add_argument("-v", "--verbose", action="store_true", help=verbose)
     parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
-    add_torch_version(parser)
 
 
 def add_torch_version(parser: _Flags) -> None:

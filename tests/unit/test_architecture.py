@@ -39,6 +39,17 @@ ROOMS: Final = MappingProxyType(
         "opgen.lazy": "lazy",
         "opgen.desk": "desk",
         "opgen.output": "output",
+        "opgen.autoheuristic.choices_map": "heuristics",
+        "opgen.autoheuristic.combinations": "heuristics",
+        "opgen.autoheuristic.drawing": "heuristics",
+        "opgen.autoheuristic.emit": "heuristics",
+        "opgen.autoheuristic.log_reader": "heuristics",
+        "opgen.autoheuristic.measurements": "heuristics",
+        "opgen.autoheuristic.python_text": "heuristics",
+        "opgen.autoheuristic.reading": "heuristics",
+        "opgen.autoheuristic.trained": "heuristics",
+        "opgen.autoheuristic.training": "heuristics",
+        "opgen.autoheuristic.tree": "heuristics",
     }
 )
 SHELL: Final = "shell"
@@ -66,6 +77,7 @@ MAY_IMPORT: Final = MappingProxyType(
         "desk": frozenset(
             {"values", "diagnostics", "model", "api", "program", "selective_build", "frontend", "backend", "output"}
         ),
+        "heuristics": frozenset({"diagnostics", "output"}),
         SHELL: frozenset({*ROOMS.values(), SHELL}),
     }
 )
@@ -73,7 +85,7 @@ MAY_IMPORT: Final = MappingProxyType(
 VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
 # Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
 PURE: Final = frozenset(
-    {"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend", "lazy"}
+    {"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend", "lazy", "heuristics"}
 )
 EFFECTS: Final = frozenset(
     {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
