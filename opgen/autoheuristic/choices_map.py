@@ -43,7 +43,7 @@ class Axis:
         return self.low > 0 and self.high / self.low >= _LOGARITHMIC
 
     def value(self, share: float) -> Number:
-        """The number at a share of the axis's length; a whole one if both ends are."""
+        """Return the number at a share of the axis's length; a whole one if both ends are."""
         if self.is_logarithmic:
             exact = math.exp(math.log(self.low) * (1 - share) + math.log(self.high) * share)
         else:
@@ -76,7 +76,7 @@ class MapFlags:
 
 
 def draw_map(heuristic: ReadHeuristic, flags: MapFlags, derive: Derive, log: Diagnostics) -> ChoicesMap | None:
-    """The choices over two features; None, with the reason logged, if there are no such two."""
+    """Return the choices over two features; None, with the reason logged, if there are no such two."""
     names = numeric_features(heuristic)
     _check_names(OVER_FLAG, flags.over, names, heuristic, log)
     _check_names(RANGE_FLAG, [axis.name for axis in flags.ranges], names, heuristic, log)
@@ -103,7 +103,7 @@ def _check_names(
 
 
 def numeric_features(heuristic: ReadHeuristic) -> tuple[str, ...]:
-    """The features with numbers: those that the tree looks at most, itself or in formulas, then all that are known."""
+    """Return the numerical features: first those that the tree uses most, also in formulas, then all others known."""
     counts = Counter[str]()
     for part in walk(heuristic.tree):
         if isinstance(part, Split) and isinstance(part.condition, AtMost):
@@ -113,12 +113,12 @@ def numeric_features(heuristic: ReadHeuristic) -> tuple[str, ...]:
 
 
 def asked_features(heuristic: ReadHeuristic) -> frozenset[str]:
-    """The features that the tree looks at."""
+    """Return the features that the tree looks at."""
     return frozenset(part.condition.feature.name for part in walk(heuristic.tree) if isinstance(part, Split))
 
 
 def _ingredients(name: str) -> tuple[str, ...]:
-    """The features that a feature is computed from: itself, unless its name is a formula."""
+    """Return the features that a feature is computed from: itself, unless its name is a formula."""
     try:
         return names_in(name) or (name,)
     except (SyntaxError, ValueError):
@@ -128,7 +128,7 @@ def _ingredients(name: str) -> tuple[str, ...]:
 def compute_map(
     heuristic: ReadHeuristic, across: Axis, up: Axis, given: Mapping[str, Value], derive: Derive
 ) -> ChoicesMap:
-    """The choices over two features.
+    """Return the choices over two features.
 
     Args:
         heuristic: its tree decides.
@@ -155,7 +155,7 @@ def compute_map(
 
 
 def typical_values(heuristic: ReadHeuristic) -> dict[str, Value]:
-    """A value for each feature that the tree needs: from the middle of what was measured or else is asked about."""
+    """Return a value for each feature that the tree needs: from the middle of its range, or a text that is known."""
     values: dict[str, Value] = {}
     values.update((name, find_axis(heuristic, name).value(0.5)) for name in numeric_features(heuristic))
     for name, text in heuristic.texts:
@@ -167,7 +167,7 @@ def typical_values(heuristic: ReadHeuristic) -> dict[str, Value]:
 
 
 def find_axis(heuristic: ReadHeuristic, name: str) -> Axis:
-    """The range of a feature: what was measured, or else what includes all thresholds."""
+    """Return the range of a feature: what was measured, or else what includes all thresholds."""
     for known, low, high in heuristic.numbers:
         if known == name and low < high:
             return Axis(name, low, high)

@@ -53,7 +53,7 @@ class _CollectorLoader(Loader):
 
 
 def main(script: str, arguments: Sequence[str]) -> None:
-    """Runs the script with these arguments."""
+    """Run the script with these arguments."""
     sys.meta_path.insert(0, _CollectorFinder())
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(script))

@@ -21,7 +21,7 @@ _PROGRAM: Final = "opgen.autoheuristic.collected_program"
 
 
 def collect(name: str, path: Path, script: Path, arguments: Sequence[str], log: Diagnostics) -> int:
-    """Runs a script in a process of its own; its exit code.
+    """Run a script in a process of its own; its exit code.
 
     Args:
         name: the decision to measure.
@@ -54,7 +54,7 @@ def collect(name: str, path: Path, script: Path, arguments: Sequence[str], log: 
 
 
 def _is_log_of(name: str, path: Path) -> bool:
-    """Whether the file begins as torch's log of that decision does; an empty file does not."""
+    """Return whether the file begins as torch's log of that decision does; an empty file does not."""
     try:
         with path.open(encoding="utf-8") as file:
             header = json.loads(file.readline())

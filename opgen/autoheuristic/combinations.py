@@ -26,12 +26,12 @@ TORCH: Final = "torch"
 
 
 def ratio(dividend: Number, divisor: Number) -> Number:
-    """The quotient, or 0 if `divisor` is 0."""
+    """Return the quotient, or 0 if `divisor` is 0."""
     return dividend / divisor if divisor else 0
 
 
 def remainder(dividend: Number, divisor: Number) -> Number:
-    """The remainder, or 0 if `divisor` is 0."""
+    """Return the remainder, or 0 if `divisor` is 0."""
     return dividend % divisor if divisor else 0
 
 
@@ -44,7 +44,7 @@ HELPERS: Final = tuple(sorted(_GUARDED.values()))
 
 
 def parse_combination(text: str, features: Sequence[Feature], log: Diagnostics) -> Feature | None:
-    """The feature that a formula describes; None, with the mistakes logged, if it describes none."""
+    """Return the feature that a formula describes; None, with the mistakes logged, if it describes none."""
     source = Source(FLAG, text)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -60,7 +60,7 @@ def parse_combination(text: str, features: Sequence[Feature], log: Diagnostics) 
 
 
 def _node_span(source: Source, lead: int, node: ast.AST) -> Span:
-    """Where the node is; the whole formula for what has no place, and for a formula over several lines."""
+    """Return where the node is; the whole formula for what has no place, and for a formula over several lines."""
     start, end = getattr(node, "col_offset", None), getattr(node, "end_col_offset", None)
     if start is None or end is None or not source.text.isascii() or "\n" in source.text:
         return source.span(0, len(source.text))
@@ -92,13 +92,13 @@ def _is_finite(value: object) -> bool:
 
 
 def products(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """The products of each two features with numbers whose names Python can read."""
+    """Return the products of each two features with numbers whose names Python can read."""
     names = [f.name for f in features if not f.is_categorical and not f.is_combined and f.name.isidentifier()]
     return tuple(Feature(f"{one} * {other}", is_combined=True) for one, other in combinations(names, 2))
 
 
 def evaluate(formula: str, values: Mapping[str, Value]) -> Number:
-    """The value of a formula.
+    """Return the value of a formula.
 
     Raises:
         KeyError: a feature that the formula names has no value.
@@ -130,12 +130,12 @@ def _evaluate(node: ast.expr, values: Mapping[str, Value]) -> Number:
 
 
 def code(formula: str, variables: Mapping[str, str]) -> str:
-    """The Python expression that computes a formula; `variables` holds the value of each feature, by its name."""
+    """Return the Python expression that computes a formula; `variables` has a variable for each feature."""
     return ast.unparse(_Coded(variables).visit(ast.parse(formula, mode="eval")))
 
 
 def names_in(formula: str) -> tuple[str, ...]:
-    """The features that a formula is made of, sorted."""
+    """Return the features that a formula is made of, sorted."""
     return tuple(sorted({node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}))
 
 
@@ -157,7 +157,7 @@ class _Coded(ast.NodeTransformer):
 
 
 def combine(measurements: Measurements, wanted: Sequence[Feature], log: Diagnostics) -> Measurements:
-    """The measurements with the values of further features; each formula that has none for some inputs is logged."""
+    """Return the measurements with further features; log each formula that has no value for some inputs."""
     known = {feature.name for feature in measurements.features}
     new = tuple(dict.fromkeys(feature for feature in wanted if feature.name not in known))
     failed = dict[str, str]()

@@ -53,7 +53,7 @@ class _Line:
 
 
 def emit_tree(heuristic: ReadHeuristic, templates: TemplateSet) -> OutputFile:
-    """The drawing of a tree, from left to right."""
+    """Return the drawing of a tree, from left to right."""
     colors = _colors(heuristic)
     widths: dict[int, int] = {}
     for level, part in _levels(heuristic.tree, 0):
@@ -88,7 +88,7 @@ def _place(
     boxes: list[_Box],
     lines: list[_Line],
 ) -> tuple[int, int]:
-    """Adds the boxes and lines of a tree whose first leaf is in `row`; the middle of its root, and the next row."""
+    """Add the boxes and lines of a tree whose first leaf is in `row`; the middle of its root, and the next row."""
     text = _label(tree, heuristic.choices)
     x, width = lefts[level], _width(text)
     if isinstance(tree, Leaf):
@@ -127,7 +127,7 @@ def _choice(leaf: Leaf, choices: Sequence[str]) -> str:
 
 
 def _colors(heuristic: ReadHeuristic) -> Mapping[str, str]:
-    """A color for each choice that the tree makes."""
+    """Return a color for each choice that the tree makes."""
     leaves = (part for part in walk(heuristic.tree) if isinstance(part, Leaf) and part.ranked)
     names = sorted({_choice(leaf, heuristic.choices) for leaf in leaves})
     return {**{name: _color(at, len(names)) for at, name in enumerate(names)}, _NOTHING: _ABSTAINS}
@@ -139,7 +139,7 @@ def _color(at: int, count: int) -> str:
 
 
 def emit_map(heuristic: ReadHeuristic, drawn: ChoicesMap, templates: TemplateSet) -> OutputFile:
-    """The drawing of the choices over two features, with a legend."""
+    """Return the drawing of the choices over two features, with a legend."""
     colors = _colors(heuristic)
     used = sorted({_choice(leaf, heuristic.choices) for row in drawn.rows for leaf in row})
     fixed = ", ".join(
@@ -175,7 +175,7 @@ def _axis_values(axis: Axis) -> Mapping[str, object]:
 
 
 def _rectangles(drawn: ChoicesMap, choices: Sequence[str], colors: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
-    """The cells of each row, equal neighbors as one."""
+    """Yield the cells of each row, equal neighbors as one."""
     for row, leaves in enumerate(drawn.rows):
         column = 0
         for name, run in groupby(_choice(leaf, choices) for leaf in leaves):

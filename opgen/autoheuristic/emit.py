@@ -32,7 +32,7 @@ _INDENT: Final = " " * 4
 def emit_heuristic(
     name: str, decision: str, trained: Sequence[Trained], settings: Settings, templates: TemplateSet
 ) -> OutputFile:
-    """The module `_NAME.py`.
+    """Return the module `_NAME.py`.
 
     Args:
         name: the name of the class; with several devices, the start of their names.
@@ -56,13 +56,13 @@ def emit_heuristic(
 
 
 def device_class(name: str, device: Device) -> str:
-    """The class of one of several devices."""
+    """Return the class of one of several devices."""
     major, minor = device.capability
     return f"{name}_{major}_{minor}_{device.shared_memory}"
 
 
 def _used(tree: Tree) -> tuple[Feature, ...]:
-    """The features that a tree asks for, in the order in which it does."""
+    """Return the features that a tree asks for, in the order in which it does."""
     return tuple(dict.fromkeys(part.condition.feature for part in walk(tree) if isinstance(part, Split)))
 
 
@@ -90,7 +90,7 @@ def _class_values(name: str, trained: Trained) -> Mapping[str, object]:
 
 
 def _constant(name: str, items: Iterable[str]) -> Iterator[str]:
-    """A tuple as a constant, as formatters have it; nothing for an empty one."""
+    """Yield a tuple as a constant, as formatters have it; nothing for an empty one."""
     listed = list(items)
     if len(listed) == 1:
         yield f"{name} = ({listed[0]},)"
@@ -101,7 +101,7 @@ def _constant(name: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _variables(tree: Tree) -> Mapping[str, str]:
-    """A variable for each feature that a tree asks for, and for those that they are computed from."""
+    """Return a variable for each feature that a tree asks for, and for those that they are computed from."""
     names = list[str]()
     for feature in _used(tree):
         names += [*(combinations.names_in(feature.name) if feature.is_combined else ()), feature.name]
@@ -126,7 +126,7 @@ def _assignments(tree: Tree, variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def tree_size(trained: Trained) -> str:
-    """How large a tree is, and how large it was allowed to be."""
+    """Return how large a tree is, and how large it was allowed to be."""
     leaves = sum(isinstance(part, Leaf) for part in walk(trained.tree))
     size = f"{leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {depth(trained.tree)}"
     return f"{size}; grown to a depth of {trained.depth}, with at least {trained.leaf_size} inputs in each leaf"
@@ -138,7 +138,7 @@ def _settings_text(settings: Settings) -> str:
 
 
 def _statements(tree: Tree, variables: Mapping[str, str], indent: str) -> Iterator[str]:
-    """The statements of a tree, indented relative to the method's body."""
+    """Yield the statements of a tree, indented relative to the method's body."""
     if isinstance(tree, Leaf):
         yield from _return(tree, indent)
         return
@@ -169,7 +169,7 @@ def _return(leaf: Leaf, indent: str) -> Iterator[str]:
 
 
 def quality_table(trained: Trained) -> Iterator[str]:
-    """The figures of a heuristic as lines of a table."""
+    """Yield the figures of a heuristic as lines of a table."""
     against = f"against {in_comment(trained.fallback)}" if trained.fallback else ""
     head = ("", "inputs", "abstains", "picks the best", "slowdown", "worst", against, "worst" if against else "")
     rows = [head, *(_quality_row(quality) for quality in trained.quality)]

@@ -23,7 +23,7 @@ USE_VARIABLE: Final = "TORCHINDUCTOR_AUTOHEURISTIC_USE"
 
 
 def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Makes torch follow the heuristics in a folder, before those that come with torch.
+    """Make torch follow the heuristics in a folder, before those that come with torch.
 
     What Inductor compiled without them is compiled again: the folder's content becomes part of the key of its caches.
     A call with the same folder loads its files again.
@@ -54,7 +54,7 @@ def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _load(module: str) -> Iterator[str]:
-    """Loads a module of heuristics anew; the names of the decisions that it is about."""
+    """Load a module of heuristics anew; the names of the decisions that it is about."""
     name = f"{ARTIFACTS}.{module}"
     sys.modules.pop(name, None)
     classes: list[tuple[str, Any]] = inspect.getmembers(importlib.import_module(name), inspect.isclass)
@@ -64,7 +64,7 @@ def _load(module: str) -> Iterator[str]:
 
 
 def _forget_loaded_heuristics() -> None:
-    """Has torch look for heuristics again when it next needs one."""
+    """Have torch look for heuristics again when it next needs one."""
     controller = importlib.import_module("torch._inductor.autoheuristic.learned_heuristic_controller")
     controller.LearnedHeuristicController.existing_heuristics.clear()
     controller.LearnedHeuristicController.heuristics_initialized = False
@@ -81,7 +81,7 @@ def _turn_on(decisions: list[str]) -> None:
 
 
 def _mark_caches(files: list[Path]) -> None:
-    """Puts the content of the files into the key of the caches of compiled code."""
+    """Put the content of the files into the key of the caches of compiled code."""
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     config: Any = importlib.import_module("torch.compiler.config")
     others = [tag for tag in config.cache_key_tag.split(" ") if tag and not tag.startswith("opgen-heuristics=")]
@@ -89,7 +89,7 @@ def _mark_caches(files: list[Path]) -> None:
 
 
 def allow_missing_gpu(collector: Any) -> None:
-    """Makes torch take devices without a GPU or without triton for devices without shared memory, instead of failing.
+    """Make torch take devices without a GPU or without triton for devices without shared memory, instead of failing.
 
     Args:
         collector: the module `COLLECTOR`.

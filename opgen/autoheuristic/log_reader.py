@@ -63,14 +63,14 @@ class _Log:
     row_mistakes: int = 0
 
     def mistake(self, id: str, message: str, span: Span, label: str = "") -> None:
-        """Logs a mistake in a row; only counts it if there were many."""
+        """Log a mistake in a row; only counts it if there were many."""
         self.row_mistakes += 1
         if self.row_mistakes <= _MOST_ROW_MISTAKES:
             self.log.error(id, message, span, label)
 
 
 def read_logs(sources: Sequence[Source], log: Diagnostics) -> tuple[Measurements, ...]:
-    """The measurements in the logs, sorted by device; they are of use only if no mistake is logged.
+    """Return the measurements in the logs, sorted by device; they are of use only if no mistake is logged.
 
     Args:
         sources: the log files; several may be about the same device.
@@ -138,7 +138,7 @@ def _read_header(source: Source, log: Diagnostics) -> _Header | None:
 
 
 def _header_problems(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each key of the header whose value is wrong, and how."""
+    """Return each key of the header whose value is wrong, and how."""
     problems = [
         (key, f"the header has no '{key}'" if key not in values else f"'{key}' must be {form}")
         for key, form, is_valid in (
@@ -174,7 +174,7 @@ def _is_texts(value: object) -> bool:
 
 
 def _read_columns(read: _Log) -> bool:
-    """Reads the line of column names; whether it can be used."""
+    """Read the line of column names; whether it can be used."""
     source, log = read.source, read.log
     span = _line_span(source, 2)
     fields = _fields(source.line(2)) if len(source.line_starts()) > 1 else []
@@ -199,7 +199,7 @@ def _read_columns(read: _Log) -> bool:
 
 
 def _fields(line: str) -> list[str]:
-    """The fields of a line of CSV.
+    """Return the fields of a line of CSV.
 
     Raises:
         csv.Error: a quote is not closed, or a field is longer than Python's `csv` allows.
@@ -208,7 +208,7 @@ def _fields(line: str) -> list[str]:
 
 
 def _field_span(line: Span, index: int) -> Span:
-    """Where the field `index` of a line is."""
+    """Return where the field `index` of a line is."""
     text = line.source.text[line.start : line.end]
     start = 0
     for _ in range(index):
@@ -238,7 +238,7 @@ def _read_rows(read: _Log) -> None:
 
 
 def _inputs(read: _Log, line: int, texts: Sequence[str], order: Sequence[int]) -> tuple[Value, ...] | None:
-    """The values of all features; None, with the reason logged, if one can't be used."""
+    """Return the values of all features; None, with the reason logged, if one can't be used."""
     found = [
         _value(read, line, at, text, feature)
         for feature, at, text in zip(read.header.features, order, texts, strict=True)
@@ -248,7 +248,7 @@ def _inputs(read: _Log, line: int, texts: Sequence[str], order: Sequence[int]) -
 
 
 def _rows(read: _Log) -> Iterator[tuple[int, list[str]]]:
-    """The rows that have as many fields as there are columns, with their line numbers."""
+    """Yield the rows that have as many fields as there are columns, with their line numbers."""
     lines = read.source.text.split("\n")
     for number, line in enumerate(lines[2:], start=3):
         if not line:
@@ -272,7 +272,7 @@ def _rows(read: _Log) -> Iterator[tuple[int, list[str]]]:
 
 
 def _second_header(line: str) -> Device | None:
-    """The device of the header that the line is, if it is one."""
+    """Return the device of the header that the line is, if it is one."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
@@ -293,7 +293,7 @@ def _report_second_header(read: _Log, number: int, device: Device) -> None:
 
 
 def _value(read: _Log, line: int, at: int, text: str, feature: Feature) -> Value | None:
-    """The value of a feature; None, with the reason logged, if it can't be used."""
+    """Return the value of a feature; None, with the reason logged, if it can't be used."""
     if feature.is_categorical:
         return text
     value = parse_number(text)
@@ -306,7 +306,7 @@ def _value(read: _Log, line: int, at: int, text: str, feature: Feature) -> Value
 
 
 def parse_number(text: str) -> int | float | None:
-    """The number that a text is; a whole one is an int. None if it is no number."""
+    """Return the number that a text is; a whole one is an int. None if it is no number."""
     if text in ("True", "False"):
         return int(text == "True")
     if "_" in text or not text.isascii():
@@ -322,7 +322,7 @@ def parse_number(text: str) -> int | float | None:
 
 
 def _time(read: _Log, line: int, at: int, text: str) -> float | None:
-    """The time that a choice took; None, with the reason logged, if it is none."""
+    """Return the time that a choice took; None, with the reason logged, if it is none."""
     value = parse_number(text)
     if value is not None and value > 0:
         return float(value)
@@ -333,7 +333,7 @@ def _time(read: _Log, line: int, at: int, text: str) -> float | None:
 
 
 def _check_agreement(logs: Sequence[_Log], log: Diagnostics) -> None:
-    """All logs must be about the same decision, with the same features."""
+    """Check that all logs are about the same decision, with the same features."""
     for read in logs[1:]:
         first, span = logs[0], _line_span(read.source, 1)
         note = Note("the other log is this one", _line_span(first.source, 1))
@@ -345,7 +345,7 @@ def _check_agreement(logs: Sequence[_Log], log: Diagnostics) -> None:
 
 
 def _measurements(logs: Sequence[_Log], log: Diagnostics) -> Measurements:
-    """The measurements of one device."""
+    """Return the measurements of one device."""
     times: dict[tuple[Value, ...], dict[str, list[float]]] = {}
     for read in logs:
         for inputs, choices in read.times.items():

@@ -84,7 +84,7 @@ class Measurements:
         return tuple(sorted({choice for point in self.points for choice, _ in point.times}))
 
     def fingerprint(self) -> str:
-        """The SHA-256 of all that is in here: the same for the same data in any order of rows and files."""
+        """Return the SHA-256 of all that is in here: the same for the same data in any order of rows and files."""
         digest = hashlib.sha256()
         features = [[feature.name, feature.is_categorical] for feature in self.features if not feature.is_combined]
         head = [self.name, self.device.shared_memory, list(self.device.capability), features]
@@ -94,5 +94,5 @@ class Measurements:
 
 
 def values_by_name(features: tuple[Feature, ...], inputs: tuple[Value, ...]) -> Mapping[str, Value]:
-    """The value of each feature, under its name."""
+    """Return the value of each feature, under its name."""
     return {feature.name: value for feature, value in zip(features, inputs, strict=True)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 def quoted(text: str) -> str:
-    """The literal of a text: in double quotes unless it contains some."""
+    """Return the literal of a text: in double quotes unless it contains some."""
     literal = repr(text)
     return literal if '"' in literal else f'"{literal[1:-1]}"'
 
 
 def in_comment(text: str) -> str:
-    """The text with all characters escaped that could end a comment's line."""
+    """Return the text with all characters escaped that could end a comment's line."""
     return text if text.isprintable() else repr(text)[1:-1]

@@ -47,7 +47,7 @@ class _UnreadableError(Exception):
 
 
 def read_heuristics(source: Source, log: Diagnostics) -> tuple[ReadHeuristic, ...]:
-    """The heuristics in a module, in the order in which they are there; mistakes are logged."""
+    """Return the heuristics in a module, in the order in which they are there; mistakes are logged."""
     try:
         module = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
@@ -95,7 +95,7 @@ def _decision(node: ast.ClassDef) -> str:
 
 
 def _constant(node: ast.ClassDef, name: str) -> Any:
-    """The value of a constant of the class; an empty tuple if there is none."""
+    """Return the value of a constant of the class; an empty tuple if there is none."""
     for item in node.body:
         if isinstance(item, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in item.targets):
             return _literal(item.value)
@@ -110,7 +110,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _choices(node: ast.ClassDef) -> Iterator[str]:
-    """The choices: the constant CHOICES, and what the class appends to a list."""
+    """Yield the choices: the constant CHOICES, and what the class appends to a list."""
     yield from map(str, _constant(node, "CHOICES"))
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append":
@@ -145,7 +145,7 @@ def _read_leaf(value: ast.expr, count: int) -> Leaf:
 
 
 def _condition(test: ast.expr, variables: dict[str, Feature]) -> tuple[Condition, bool]:
-    """The condition, and whether the branch is for inputs for which it doesn't hold."""
+    """Return the condition, and whether the branch is for inputs for which it doesn't hold."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         feature, value = _feature(test.left, variables), _literal(test.comparators[0])
         comparison = test.ops[0]
@@ -157,7 +157,7 @@ def _condition(test: ast.expr, variables: dict[str, Feature]) -> tuple[Condition
 
 
 def _feature(node: ast.expr, variables: dict[str, Feature]) -> Feature:
-    """The feature that an expression is the value of."""
+    """Return the feature that an expression is the value of."""
     if isinstance(node, ast.Name) and node.id in variables:
         return variables[node.id]
     name = _asked_for(node)
@@ -171,7 +171,7 @@ def _feature(node: ast.expr, variables: dict[str, Feature]) -> Feature:
 
 
 def _asked_for(node: ast.expr) -> str | None:
-    """The name in `context.get_value(name)`."""
+    """Return the name in `context.get_value(name)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get_value":
         return str(_literal(node.args[0])) if node.args else None
     return None

@@ -20,7 +20,7 @@ _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def compute(decision: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """What torch computes of these values for a decision; nothing if it computes nothing, or can't.
+    """Return what torch computes of these values for a decision; nothing if it computes nothing, or can't.
 
     Raises:
         ImportError: torch is not installed.
@@ -41,7 +41,7 @@ def _operations(decision: str) -> list[Any]:
 
 
 def add_operations(measurements: Measurements, log: Diagnostics) -> Measurements:
-    """The measurements with the features that torch computes for their decision; mistakes are logged."""
+    """Return the measurements with the features that torch computes for their decision; mistakes are logged."""
     name = measurements.name
     if name not in _FUNCTIONS:
         near = did_you_mean(name, _FUNCTIONS) or f"it does for {', '.join(_FUNCTIONS)}"

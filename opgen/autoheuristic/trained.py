@@ -84,7 +84,7 @@ def assess(
     points: Sequence[Point],
     fallback: str | None,
 ) -> Quality:
-    """The figures of a tree for some points.
+    """Return the figures of a tree for some points.
 
     Of several ranked choices the fastest counts, since Inductor measures them all.  Inputs for which none of a leaf's
     choices exists count as abstained, since Inductor then asks the fallback.
@@ -103,7 +103,7 @@ def assess(
 
 
 def _summary(ratios: Sequence[float]) -> tuple[float, float] | None:
-    """The geometric mean of ratios, and the largest one."""
+    """Return the geometric mean of ratios, and the largest one."""
     usable = [ratio for ratio in ratios if not math.isnan(ratio)]
     if not usable:
         return None

@@ -47,7 +47,7 @@ class _Column:
         return float(bisect_left(self.values, value))
 
     def condition(self, rank: float) -> Condition:
-        """What `encode(value) <= rank` says of the value; for texts, its opposite."""
+        """Return what `encode(value) <= rank` says of the value; for texts, its opposite."""
         if self.feature.is_categorical:
             return Equals(self.feature, str(self.values[0]))
         at = math.floor(rank)
@@ -55,7 +55,7 @@ class _Column:
 
 
 def _between(low: Value, high: Value) -> Number:
-    """The number in the middle: at least `low`, less than `high`."""
+    """Return the number in the middle: at least `low`, less than `high`."""
     assert not isinstance(low, str), "only numbers have ranks"
     assert not isinstance(high, str), "only numbers have ranks"
     if isinstance(low, int) and isinstance(high, int):
@@ -65,7 +65,7 @@ def _between(low: Value, high: Value) -> Number:
 
 
 def train(measurements: Measurements, settings: Settings) -> Trained:
-    """The heuristic for the device of the measurements; the same for the same measurements and settings."""
+    """Return the heuristic for the device of the measurements; the same for the same measurements and settings."""
     choices, parts = measurements.choices, _parts(measurements, settings.seed)
     columns = tuple(_columns(measurements))
     places = [(column, measurements.features.index(column.feature)) for column in columns]
@@ -100,13 +100,13 @@ def train(measurements: Measurements, settings: Settings) -> Trained:
 
 
 def _find_fallback(choices: Sequence[str]) -> str | None:
-    """The choice that Inductor falls back to: the kernel that comes from a library, if there is one such choice."""
+    """Return the choice that Inductor falls back to: the kernel of a library, if there is exactly one."""
     extern = [choice for choice in choices if choice.startswith("extern")]
     return extern[0] if len(extern) == 1 else None
 
 
 def _parts(measurements: Measurements, seed: int) -> list[list[int]]:
-    """The points for training, validation and tests, chosen by a hash so that more data leaves most where they are."""
+    """Return the points of each part; a hash chooses, so that more data leaves most of them where they are."""
     names = [feature.name for feature in measurements.features if not feature.is_combined]
 
     def position(index: int) -> bytes:
@@ -120,7 +120,7 @@ def _parts(measurements: Measurements, seed: int) -> list[list[int]]:
 
 
 def _columns(measurements: Measurements) -> Iterator[_Column]:
-    """A column for each feature with numbers that vary, and for each text of those with texts."""
+    """Yield a column for each feature with numbers that vary, and for each text of those with texts."""
     for index, feature in enumerate(measurements.features):
         values = sorted({point.inputs[index] for point in measurements.points})
         if len(values) > 1 and not feature.is_categorical:
@@ -131,7 +131,7 @@ def _columns(measurements: Measurements) -> Iterator[_Column]:
 
 
 def _ranges(measurements: Measurements) -> Iterator[tuple[str, Number, Number]]:
-    """Each feature that has numbers, with the least and the greatest one."""
+    """Yield each feature that has numbers, with the least and the greatest one."""
     for index, feature in enumerate(measurements.features):
         if not feature.is_categorical and not feature.is_combined:
             values = [point.inputs[index] for point in measurements.points]
@@ -140,14 +140,14 @@ def _ranges(measurements: Measurements) -> Iterator[tuple[str, Number, Number]]:
 
 
 def _texts(measurements: Measurements) -> Iterator[tuple[str, str]]:
-    """Each feature that has texts, with each text that was measured."""
+    """Yield each feature that has texts, with each text that was measured."""
     for index, feature in enumerate(measurements.features):
         if feature.is_categorical:
             yield from ((feature.name, text) for text in sorted({str(p.inputs[index]) for p in measurements.points}))
 
 
 def _slowdowns(measurements: Measurements, choices: Sequence[str]) -> Any:
-    """The time of each choice relative to the best, for each point; NaN where it was not measured."""
+    """Return the time of each choice relative to the best, for each point; NaN where it was not measured."""
     result = np.full((len(measurements.points), len(choices)), math.nan)
     place = {choice: index for index, choice in enumerate(choices)}
     for row, point in enumerate(measurements.points):
@@ -157,7 +157,7 @@ def _slowdowns(measurements: Measurements, choices: Sequence[str]) -> Any:
 
 
 def _fit(settings: Settings, inputs: Any, costs: Any) -> Any:
-    """scikit-learn's tree, with the best depth and leaf size; of equally good ones, those of the smaller tree."""
+    """Fit scikit-learn's tree, with the best depth and leaf size; of equally good ones, those of the smaller tree."""
     sizes = [size for size in LEAF_SIZES if size == 1 or size * 6 <= len(inputs)]
     grid = {
         "max_depth": DEPTHS if settings.depth is None else (settings.depth,),
@@ -168,7 +168,7 @@ def _fit(settings: Settings, inputs: Any, costs: Any) -> Any:
         return tree.set_params(**candidates[0]).fit(inputs, costs)
 
     def score(estimator: Any, inputs: Any, costs: Any) -> float:
-        """Minus the cost of the best of the first 1, 2, … choices that are ranked, on the average."""
+        """Return minus the cost of the best of the first 1, 2, … choices that are ranked, on the average."""
         picked = np.argsort(estimator.predict(inputs), axis=1, kind="stable")[:, : settings.ranking]
         best_so_far = np.minimum.accumulate(np.take_along_axis(costs, picked, axis=1), axis=1)
         return -round(float(best_so_far.mean()), 9)
@@ -188,7 +188,7 @@ class _Grower:
     settings: Settings
 
     def grow(self, node: int, rows: Any, known: Any) -> Tree:
-        """The tree at `node`; how often its choices are the best is left open.
+        """Return the tree at `node`; how often its choices are the best is left open.
 
         Args:
             node: index of the node.
@@ -208,7 +208,7 @@ class _Grower:
         return Split(column.condition(rank), low, high)
 
     def _ranked(self, rows: Any, known: Any) -> tuple[tuple[float, int], ...]:
-        """The choices of a leaf, the fastest one first; none if they may cost too much."""
+        """Return the choices of a leaf, the fastest one first; none if they may cost too much."""
         ran = np.isfinite(self.slowdowns[rows]).any(axis=0)
         order = np.argsort(self.costs[rows].mean(axis=0), kind="stable")
         picked = [int(choice) for choice in order if ran[choice]][: self.settings.ranking]
@@ -220,7 +220,7 @@ class _Grower:
 
 
 def _with_shares(tree: Tree, points: Sequence[tuple[Mapping[str, Value], int]]) -> Tree:
-    """The tree with the share of points for which each choice of a leaf is the best.
+    """Return the tree with the share of points for which each choice of a leaf is the best.
 
     A share is above 0, since torch ignores a choice whose share is not.
     """

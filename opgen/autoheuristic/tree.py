@@ -61,7 +61,7 @@ Tree: TypeAlias = "Leaf | Split"
 
 
 def holds(condition: Condition, values: Mapping[str, Value]) -> bool:
-    """Whether the condition holds for inputs with these values.
+    """Return whether the condition holds for inputs with these values.
 
     Raises:
         KeyError: a value that the condition needs is not there.
@@ -77,14 +77,14 @@ def holds(condition: Condition, values: Mapping[str, Value]) -> bool:
 
 
 def find_leaf(tree: Tree, values: Mapping[str, Value]) -> Leaf:
-    """The leaf for inputs with these values; errors are those of `holds`."""
+    """Return the leaf for inputs with these values; errors are those of `holds`."""
     while isinstance(tree, Split):
         tree = tree.then if holds(tree.condition, values) else tree.otherwise
     return tree
 
 
 def simplify(tree: Tree) -> Tree:
-    """A tree with the same choices for all inputs, without comparisons that make no difference.
+    """Return a tree with the same choices for all inputs, without comparisons that make no difference.
 
     Shares are not compared; where leaves become one, those of one of them stay.
     """
@@ -94,7 +94,7 @@ def simplify(tree: Tree) -> Tree:
 
 
 def _joined(tree: Split) -> Tree:
-    """A split whose branches are simple, as one of them where both agree, or where a neighboring threshold does."""
+    """Return a split whose branches are simple; without its comparison, if that makes no difference."""
     low, high = tree.then, tree.otherwise
     if _same_choices(low, high):
         return low
@@ -108,7 +108,7 @@ def _joined(tree: Split) -> Tree:
 
 
 def _are_neighbors(one: Split, other: Split) -> bool:
-    """Whether both compare the same number."""
+    """Return whether both compare the same number."""
     conditions = one.condition, other.condition
     return (
         all(isinstance(condition, AtMost) for condition in conditions)
@@ -123,7 +123,7 @@ def _same_choices(one: Tree, other: Tree) -> bool:
 
 
 def walk(tree: Tree) -> Iterator[Tree]:
-    """The tree and all trees within it, from the root on."""
+    """Yield the tree and all trees within it, from the root on."""
     yield tree
     if isinstance(tree, Split):
         yield from walk(tree.then)
@@ -131,5 +131,5 @@ def walk(tree: Tree) -> Iterator[Tree]:
 
 
 def depth(tree: Tree) -> int:
-    """How many conditions are asked at most."""
+    """Return how many conditions are asked at most."""
     return 0 if isinstance(tree, Leaf) else 1 + max(depth(tree.then), depth(tree.otherwise))
