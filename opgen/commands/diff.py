@@ -31,6 +31,7 @@ from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
 from opgen.desk.facts import OperatorFacts, facts_of
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError
+from opgen.output.diagnostic_formats import FORMATS
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
 from opgen.run.command import Answer, Command, Group
@@ -54,8 +55,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD", help="git revision, folder, or definitions file")
     parser.add_argument("new", metavar="NEW", nargs="?", help="the same; default: the definitions of --source-path")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something changes")
-    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="default: %(default)s")
-    add_gen_flags(parser)
+    add_gen_flags(parser, formats=(*FORMATS, "markdown"))
 
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
