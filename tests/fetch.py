@@ -33,6 +33,13 @@ TORCH_VERSIONS: Final = ("2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15
 TORCH_PARTS: Final = ("torchgen/", "torch/include/", "torch/version.py")
 """What is kept of a wheel of torch."""
 
+MLX: Final = "mlx-0.32.0"
+"""The environment of the tests of operators of MLX."""
+MLX_REQUIREMENTS: Final = (
+    *("mlx[cpu]==0.32.0", "nanobind==2.14.0", "PyYAML>=6.0", "typing_extensions>=4.6"),
+    *("cmake", "ninja", "numpy", "setuptools>=64", "wheel", "pytest>=8.0", "mypy>=1.11"),
+)
+
 
 def cache_folder() -> Path:
     """The folder that all resources are in."""
@@ -99,8 +106,24 @@ def _download_wheel(requirement: str, place: Path) -> Path:
     raise RuntimeError(f"pip can't download {requirement}:\n{said}")
 
 
+def fetch_mlx(folder: Path) -> None:
+    """Make a virtual environment with mlx and what tests of its operators need, and without torch.
+
+    Its folder is renamed afterwards, so programs are run as modules or by their own paths, never as scripts.
+    """
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)])
+    python = folder / "bin" / "python"
+    _run([sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", *MLX_REQUIREMENTS])
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{done.stderr}")
+
+
 RESOURCES: Final[Mapping[str, Callable[[Path], None]]] = MappingProxyType(
-    {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS}
+    {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS} | {MLX: fetch_mlx}
 )
 """The name of each resource, and what fills its folder."""
 

@@ -221,3 +221,4 @@ function(opgen_extension name)
 endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenBackend.cmake") # opgen_backend(…), for backends outside of torch
+include("${CMAKE_CURRENT_LIST_DIR}/opgenMLX.cmake") # opgen_mlx_extension(…), for operators of MLX

@@ -2,6 +2,7 @@
 
 - func: add(Tensor self, Tensor other) -> Tensor              →  the sources of ATen (this module)
 - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension (`_extension`)
+- mlx_ops.yaml in the folder                                  →  operators of MLX (`_mlx`)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final, TypeAlias
 from opgen.commands._definitions_kind import makes_extension
 from opgen.commands._extension import extension_work, load_requested_extension
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
+from opgen.commands._mlx import NAMESPACE, load_mlx_work, makes_mlx
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.extension.extension import Extension
 from opgen.frontend.fallback_ops import load_shims
@@ -116,7 +118,11 @@ class Generation:
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the definitions; return None, with the reasons logged, if anything is wrong."""
-    generation = load_generation(read_request(given, log), log)
+    request = read_request(given, log)
+    source = request.source_path
+    if source is not None and request.extension is None and makes_mlx(source, log):
+        return load_mlx_work(source, request.options.install_dir, NAMESPACE, log)
+    generation = load_generation(request, log)
     return None if generation is None else generation.work
 
 

@@ -51,11 +51,11 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.decompositions": ("--install-dir", "out"),
         "opgen.fuse": ("--install-dir", "out"),
         "opgen.gen_unboxing": ("--source-path", "ops", "--install-dir", "out"),
-        "opgen.autoheuristic": (),
         "opgen.select": (),
         "opgen.check_aoti_c_shim": ("aoti", "--source-path", "ops"),
         "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
         "opgen.gen_lazy_tensor": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
+        "opgen.gen_mlx": ("--source-path", "mlx", "--install-dir", "out"),
     }
 )
 """The commands that cases can run, with the arguments that each gets."""

@@ -1,0 +1,65 @@
+"""The library that `mlx_ops.yaml` makes: its table of emitters and its loader.
+
+`opgen.commands.gen_mlx` is the command; `opgen.commands.gen` comes here if the folder has that file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostics
+from opgen.frontend.cpp_names import is_identifier
+from opgen.installed.nanobind import check_nanobind, files_of_nanobind
+from opgen.mlx.definitions import FILE_NAME, load_library
+from opgen.mlx.emit import emit_headers, emit_metal, emit_package, emit_skeletons, emit_sources
+from opgen.mlx.model import Library
+from opgen.output.emitter import Emitter, bind
+from opgen.output.template import TemplateSet
+from opgen.run.inputs import packaged_templates
+from opgen.run.work import Work, install_root
+
+NAMESPACE: Final = "mlx_ops"
+"""The name of a library that isn't given one."""
+
+_TORCH_FILE: Final = "native/native_functions.yaml"
+
+EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
+    Emitter("headers", emit_headers),
+    Emitter("sources", emit_sources),
+    Emitter("Metal", emit_metal),
+    Emitter("Python package", emit_package),
+    Emitter("skeletons", emit_skeletons),
+)
+
+
+def makes_mlx(source: Path, log: Diagnostics) -> bool:
+    """Whether the definitions in a folder are of operators of MLX; not, with a warning, if others are there as well."""
+    if not (source / FILE_NAME).is_file():
+        return False
+    if not (source / _TORCH_FILE).exists():
+        return True
+    message = f"'{source / FILE_NAME}' is left alone, because '{_TORCH_FILE}' is beside it"
+    log.warning("several-definitions", message, label="'opgen gen_mlx' reads it")
+    return False
+
+
+def load_mlx_work(
+    source: Path, install_dir: Path, namespace: str, log: Diagnostics, *, checks_nanobind: bool = False
+) -> Work | None:
+    """Read the operators in a folder; return None, with the reasons logged, if anything is wrong."""
+    if not is_identifier(namespace):
+        log.error("bad-identifier", f"'{namespace}' can't be a namespace", label="letters, digits and '_' only")
+    if checks_nanobind:
+        check_nanobind(log)
+    library = load_library(source / FILE_NAME, namespace, log)
+    if library is None or log.has_errors:
+        return None
+    templates = TemplateSet(source / "templates", *packaged_templates("mlx"))
+    return Work(
+        bind(EMITTERS, library, templates),
+        install_root(install_dir),
+        templates,
+        read=(source / FILE_NAME, *(files_of_nanobind() if checks_nanobind else ())),
+        operators=len(library.operators),
+    )

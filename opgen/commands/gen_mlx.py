@@ -1,0 +1,63 @@
+"""`opgen gen_mlx`: operators in `mlx_ops.yaml` → their primitives, gradients, Python bindings and Metal glue.
+
+    python -m opgen.gen_mlx --source-path ops --install-dir out --namespace mylib
+
+torch is neither needed nor imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from opgen.commands._mlx import NAMESPACE, load_mlx_work
+from opgen.diagnostics import Diagnostics
+from opgen.mlx.definitions import FILE_NAME
+from opgen.run.command import Command, Group
+from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.inputs import SOURCE_PATH_FLAG
+from opgen.run.work import Work
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the command."""
+    parser.add_argument(
+        "-s",
+        SOURCE_PATH_FLAG,
+        "--source_path",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help=f"folder of the definitions ({FILE_NAME}) and maybe templates (templates/)",
+    )
+    add_install_dir(parser)
+    parser.add_argument(
+        "--namespace",
+        default=NAMESPACE,
+        metavar="NAME",
+        help="the library's name: a namespace in C++, a package in Python; default: %(default)s",
+    )
+    parser.add_argument(
+        "--check-nanobind",
+        "--check_nanobind",
+        action="store_true",
+        help="report an error unless the installed nanobind is one that the installed mlx works with",
+    )
+    add_flags_of_all(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators; return None, with the reasons logged, if anything is wrong."""
+    return load_mlx_work(
+        given.source_path, given.install_dir, given.namespace, log, checks_nanobind=given.check_nanobind
+    )
+
+
+COMMAND: Final = Command(
+    name="gen_mlx",
+    group=Group.OPERATORS,
+    summary="write operators of MLX from mlx_ops.yaml",
+    add_flags=add_flags,
+    load=load,
+)
