@@ -176,12 +176,16 @@ class Diagnostics:
         self.found.append(Diagnostic(id, message, span, label, severity="remark"))
 
     def render(self, *, with_remarks: bool = True) -> str:
-        """All of them in source order, repeats dropped, then a line with the count of errors."""
-        wanted = (d for d in dict.fromkeys(self.found) if with_remarks or d.severity != "remark")
-        ordered = sorted(wanted, key=_source_order)
+        """Return all of them in source order, then a line with the count of errors."""
+        ordered = self.sorted(with_remarks=with_remarks)
         errors = sum(d.severity == "error" for d in ordered)
         tail = f"{errors} error{'s' if errors != 1 else ''}\n" if errors else ""
         return "".join(d.render() for d in ordered) + tail
+
+    def sorted(self, *, with_remarks: bool = True) -> list[Diagnostic]:
+        """Return all of them in source order, without repeats."""
+        wanted = (d for d in dict.fromkeys(self.found) if with_remarks or d.severity != "remark")
+        return sorted(wanted, key=_source_order)
 
     def raise_errors(self) -> None:
         """Raises a `UserError` that carries everything found, if any of it is an error."""

@@ -19,7 +19,8 @@ from opgen.extension.extension import Extension, ExtensionOptions, derive_extens
 from opgen.extension.rules import advise, check_derivatives, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.frontend.autograd_functions import derive_autograd
-from opgen.frontend.native_functions import load_program
+from opgen.frontend.derivatives import check_formulas
+from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
 from opgen.output.build_files import render_install_list
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
@@ -110,8 +111,11 @@ def load_extension(
     """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong."""
     tags = source / _TAGS
     legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
+    derivatives = source / _DERIVATIVES
     program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release())
     if program is None:
+        if derivatives.exists():
+            check_formulas(derivatives, load_readable_functions(source / _FUNCTIONS, newest_release()), log)
         return None
     breaches = tuple(check_extension(program))
     log.extend(breaches)
@@ -121,7 +125,6 @@ def load_extension(
     extension = derive_extension(program, program.functions[0].namespace, options)
     if with_python:
         extension = replace(extension, python=derive_package(extension.program, log))
-    derivatives = source / _DERIVATIVES
     if not derivatives.exists():
         return None if log.has_errors else extension
     autograd = derive_autograd(program, derivatives, log, program.selector, namespace=extension.namespace)

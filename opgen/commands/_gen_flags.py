@@ -23,6 +23,7 @@ from opgen.dispatch_keys import (
 )
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
+from opgen.output.diagnostic_formats import FORMATS
 from opgen.program.program import Options
 from opgen.releases.choice import Choice, choose_release
 from opgen.releases.known import newest_release
@@ -72,8 +73,8 @@ class Request:
     """Where to list the headers that users of the library need."""
 
 
-def add_gen_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of the ATen generator."""
+def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
+    """Add the flags of the ATen generator; `formats` are the choices of `--format`."""
     parser.allow_abbrev = False
     _add_paths(parser)
     _add_backends(parser)
@@ -84,7 +85,7 @@ def add_gen_flags(parser: argparse.ArgumentParser) -> None:
     build.add_argument(
         "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
     )
-    add_talk(parser, verbose="name the files that change, and show every warning")
+    add_talk(parser, verbose="name the files that change, and show every warning", formats=formats)
 
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:

@@ -26,11 +26,12 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._gen_flags import Request, add_gen_flags, read_request
+from opgen.commands._subject import load_formulas
 from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
-from opgen.desk.facts import OperatorFacts, facts_of, formulas_of
+from opgen.desk.facts import OperatorFacts, facts_of
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError
-from opgen.frontend.nodes import load_yaml
+from opgen.output.diagnostic_formats import FORMATS
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
 from opgen.run.command import Answer, Command, Group
@@ -38,7 +39,6 @@ from opgen.run.inputs import find_inputs
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")
-_DERIVATIVES: Final = ("autograd/derivatives.yaml", "../autograd/derivatives.yaml")
 _FUNCTIONS: Final = Path("native", "native_functions.yaml")
 
 
@@ -55,8 +55,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD", help="git revision, folder, or definitions file")
     parser.add_argument("new", metavar="NEW", nargs="?", help="the same; default: the definitions of --source-path")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something changes")
-    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="default: %(default)s")
-    add_gen_flags(parser)
+    add_gen_flags(parser, formats=(*FORMATS, "markdown"))
 
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
@@ -92,12 +91,8 @@ def _load_version(name: str | None, request: Request, folders: ExitStack, log: D
     generation = None if requested is None else load_generation(requested, log)
     if requested is None or generation is None:
         return None
-    source = requested.source_path
-    places = [] if source is None else [source / name for name in _DERIVATIVES]
-    derivatives = next(filter(Path.is_file, places), None)
-    formulas = formulas_of(None if derivatives is None else load_yaml(derivatives, log))
     files = collect_files(generation.work.emitters)
-    return Version(facts_of(generation.program, formulas), _whole_files(files))
+    return Version(facts_of(generation.program, load_formulas(requested, log)), _whole_files(files))
 
 
 def _whole_files(files: Sequence[OutputFile]) -> dict[str, str]:

@@ -24,7 +24,8 @@ from opgen.commands._autograd import (
 from opgen.commands.gen_python import NODE_EMITTERS, bindings_emitter
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.autograd_functions import derive_autograd
-from opgen.frontend.native_functions import load_program
+from opgen.frontend.derivatives import check_formulas
+from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -92,6 +93,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         torch=given.torch_version,
     )
     if program is None:
+        readable = load_readable_functions(given.native_functions, given.torch_version)
+        check_formulas(given.autograd / DERIVATIVES, readable, log)
         return None
     templates, derivatives, deprecated = templates_of(given), given.autograd / DERIVATIVES, None
     derive = partial(derive_autograd, program, derivatives, selector=program.selector)

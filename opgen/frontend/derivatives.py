@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, united
 from opgen.diagnostics import Diagnostics, Note, Source
@@ -49,6 +50,20 @@ def load_derivatives(
     for view, copy in _copies(view_groups, infos):
         infos[copy.func.name] = _copied(infos[view.func.name], copy)
     return MappingProxyType(infos)
+
+
+_OF_OPERATORS: Final = frozenset({"unknown-operator", "schema-mismatch"})
+
+
+def check_formulas(where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics) -> None:
+    """Report the mistakes in a file of derivatives for definitions that have mistakes of their own.
+
+    `functions` are the operators that can be read.  What is wrong about an operator may follow from the mistakes in
+    the definitions, so it is not reported.
+    """
+    found = Diagnostics()
+    load_derivatives(where, functions, (), found)
+    log.extend(each for each in found.found if each.id not in _OF_OPERATORS)
 
 
 def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:

@@ -156,6 +156,15 @@ def load_program(
     )
 
 
+def load_readable_functions(functions: Source | Path, torch: Release | str | None = None) -> list[NativeFunction]:
+    """Return the operators of a file whose entries can be read, if others have mistakes, which are not reported."""
+    log = Diagnostics()
+    release = _release(functions, torch, log)
+    if release is None:
+        return []
+    return [entry.function for entry in _read_entries(functions, None, frozenset(), release, log).entries]
+
+
 def _read_entries(
     where: Source | Path,
     legal_tags: Mapping[str, TagDefinition] | None,

@@ -85,6 +85,11 @@ class Command:
         RunFlags.of(options).check(log)
         return options
 
+    def render_mistakes(self, options: argparse.Namespace, log: Diagnostics) -> tuple[str, str]:
+        """Return what a run that fails prints to stderr and to stdout."""
+        flags = RunFlags.of(options)
+        return ("", flags.mistakes(log)) if flags.prints_document else (flags.mistakes(log), "")
+
     def start_record(self, arguments: Sequence[str], options: argparse.Namespace, started: float) -> RunRecord:
         """Return the account of a run that began at the monotonic time `started`."""
         return RunRecord(self.name, arguments, options, started)

@@ -11,18 +11,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostics
+from opgen.output.diagnostic_formats import DOCUMENTS, FORMATS, TEXT, render_diagnostics
 from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.releases.known import describe_releases
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG
 
 STAMP_FLAG: Final = "--stamp"
 DEPFILE_FLAG: Final = "--depfile"
+FORMAT_FLAG: Final = "--format"
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
@@ -43,6 +46,8 @@ class RunFlags:
     """The file whose time says when a run last found everything in order."""
     depfile: Path | None = None
     """Where to write what the stamp depends on."""
+    format: str = TEXT
+    """How diagnostics are printed: a word of `FORMATS`."""
 
     @staticmethod
     def of(options: argparse.Namespace) -> RunFlags:
@@ -51,8 +56,21 @@ class RunFlags:
         return RunFlags(**{each.name: given[each.name] for each in fields(RunFlags) if each.name in given})
 
     def remarks(self, log: Diagnostics) -> str:
-        """Return what a run that succeeds prints to stderr."""
+        """Return the diagnostics of a run that succeeds, in the format that was asked for."""
+        if self.format in FORMATS and self.format != TEXT:
+            return render_diagnostics([] if self.quiet else log.sorted(with_remarks=self.verbose), self.format)
         return "" if self.quiet else log.render(with_remarks=self.verbose)
+
+    def mistakes(self, log: Diagnostics) -> str:
+        """Return the diagnostics of a run that fails, in the format that was asked for."""
+        if self.format in FORMATS and self.format != TEXT:
+            return render_diagnostics(log.sorted(with_remarks=False), self.format)
+        return log.render(with_remarks=False)
+
+    @property
+    def prints_document(self) -> bool:
+        """Whether stdout has the diagnostics as a document, and nothing else."""
+        return self.format in DOCUMENTS
 
     def check(self, log: Diagnostics) -> None:
         """Report flags that don't go together."""
@@ -61,20 +79,36 @@ class RunFlags:
             log.error("flag-without-effect", f"{DEPFILE_FLAG} needs {STAMP_FLAG}", label=label)
 
 
-def add_flags_of_all(parser: argparse.ArgumentParser, *, dry_run_takes_bool: bool = False, **talk: str) -> None:
+def add_flags_of_all(parser: argparse.ArgumentParser, *, dry_run_takes_bool: bool = False, **talk: Any) -> None:
     """Add the flags of every command that writes files; `talk` goes to `add_talk`."""
     add_dry_run(parser, takes_bool=dry_run_takes_bool)
     add_build(parser.add_argument_group("build systems"))
     add_talk(parser, **talk)
 
 
-def add_talk(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
+def add_talk(
+    parser: argparse.ArgumentParser,
+    *,
+    verbose: str = "name the files that change",
+    formats: Sequence[str] = FORMATS,
+) -> None:
+    """Add the flags of every command that reads definitions; `verbose` is the help text of `--verbose`."""
+    add_volume(parser, verbose=verbose)
+    parser.add_argument(
+        FORMAT_FLAG,
+        choices=formats,
+        default=TEXT,
+        help="how to print diagnostics: as text, as JSON or SARIF on stdout, or as annotations for GitHub's workflows",
+    )
+    add_torch_version(parser)
+
+
+def add_volume(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
     """Add the flags that every command has; `verbose` is the help text of `--verbose`."""
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
     talk.add_argument("-v", "--verbose", action="store_true", help=verbose)
     parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
-    add_torch_version(parser)
 
 
 def add_torch_version(parser: _Flags) -> None:

@@ -33,7 +33,7 @@ INTERNAL_ERROR: Final = 70
 def run(name: str, argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 for a mistake of the user, 70 for a bug in opgen, 130 if interrupted."""
     started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
-    current = find_current((name, *arguments))
+    current = None if _asks_for_format(arguments) else find_current((name, *arguments))
     if current is not None and touch(current.stamp):
         report = WriteReport(current.total, ())
         return _say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
@@ -52,8 +52,13 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
         render = importlib.import_module("opgen.run.internal_error").render_internal_error
         return _say(render(error), "", INTERNAL_ERROR)
     if answer is None or log.has_errors:
-        return _say(log.render(with_remarks=False), "", command.mistake_code)
+        return _say(*command.render_mistakes(options, log), command.mistake_code)
     return _say(answer.said, answer.text, answer.code)
+
+
+def _asks_for_format(arguments: Sequence[str]) -> bool:
+    """Return whether diagnostics are printed for a program: then nothing is repeated from the last run."""
+    return any(argument.startswith("--format") for argument in arguments)
 
 
 def _say(errors: str, text: str, code: int) -> int:

@@ -71,6 +71,8 @@ class Work:
             placed = [file for result in rendered for file in result.placed]
             said = flags.remarks(log)
             report = self._write(target, record, placed, read, said)
+        if flags.prints_document:
+            return Answer(said)
         text = "" if flags.quiet else self.text
         return Answer(text + record.render_report(report), said=said)
 

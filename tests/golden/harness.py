@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.decompositions": ("--install-dir", "out"),
         "opgen.fuse": ("--install-dir", "out"),
         "opgen.gen_unboxing": ("--source-path", "ops", "--install-dir", "out"),
+        "opgen.autoheuristic": (),
         "opgen.select": (),
         "opgen.check_aoti_c_shim": ("aoti", "--source-path", "ops"),
         "opgen.gen_backend_stubs": ("--source-yaml", "backend.yaml", "--output-dir", "out"),

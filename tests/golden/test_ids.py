@@ -16,7 +16,7 @@ from tests.golden.harness import CASES, COMMANDS
 ROOT: Final = Path(__file__).resolve().parents[2]
 _SHOWN: Final = re.compile(r"^(?:opgen|\S+:\d+:\d+): (?:error|warning|remark): .* \[([a-z0-9-]+)\]$", re.MULTILINE)
 
-FIRST: Final = frozenset({"Diagnostic", "FormulaProblem", "error", "warning", "remark", "tell", "_error"})
+FIRST: Final = frozenset({"Diagnostic", "FormulaProblem", "error", "warning", "remark", "tell", "mistake", "_error"})
 """Functions whose first argument is the id."""
 PLACES: Final = MappingProxyType({"SchemaError": 3, "fail": 4})
 """Functions whose id is another argument, and which."""
@@ -31,6 +31,7 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
         "nanobind-unknown": "tests/unit/test_nanobind.py",
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
+        "scikit-learn-missing": "tests/autoheuristic/test_training.py",
         "torch-missing": "tests/conformance/test_mobile_upgraders.py",
         "unknown-pattern": "tests/conformance/test_fuse.py",
         "upgrader-unreadable": "tests/conformance/test_mobile_upgraders.py",

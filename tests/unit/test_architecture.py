@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,65 +18,14 @@ REPOSITORY: Final = Path(__file__).resolve().parents[2]
 PACKAGE: Final = REPOSITORY / "opgen"
 LONGEST_FUNCTION: Final = 60
 
-# Each module's room is the longest of these names that it begins with. Whatever isn't listed is a shell.
-ROOMS: Final = MappingProxyType(
-    {
-        "opgen.diagnostics": "diagnostics",
-        "opgen.frozen_map": "model",
-        "opgen.dispatch_keys": "model",
-        "opgen.schema.lexer": "model",
-        "opgen.schema": "model",
-        "opgen.model": "model",
-        "opgen.releases": "releases",
-        "opgen.selective_build": "selective_build",
-        "opgen.api": "api",
-        "opgen.program.program": "program",
-        "opgen.program.autograd": "program",
-        "opgen.program.python": "program",
-        "opgen.frontend": "frontend",
-        "opgen.dest": "dest",
-        "opgen.extension": "extension",
-        "opgen.backend": "backend",
-        "opgen.lazy": "lazy",
-        "opgen.mlx": "mlx",
-        "opgen.desk": "desk",
-        "opgen.output": "output",
-    }
-)
-SHELL: Final = "shell"
-MAY_IMPORT: Final = MappingProxyType(
-    {
-        "values": frozenset[str](),
-        "diagnostics": frozenset({"values"}),
-        "model": frozenset({"values", "diagnostics"}),
-        "releases": frozenset({"diagnostics", "model"}),
-        "selective_build": frozenset({"values", "diagnostics", "model"}),
-        "api": frozenset({"values", "model"}),
-        "program": frozenset({"values", "model", "releases", "api", "selective_build"}),
-        "frontend": frozenset({"values", "diagnostics", "model", "releases", "api", "selective_build", "program"}),
-        "output": frozenset({"values", "diagnostics"}),
-        "dest": frozenset({"values", "selective_build", "model", "releases", "api", "program", "output"}),
-        "extension": frozenset(
-            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
-        ),
-        "backend": frozenset(
-            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output"}
-        ),
-        "lazy": frozenset(
-            {"values", "diagnostics", "model", "releases", "api", "program", "frontend", "dest", "output", "backend"}
-        ),
-        "mlx": frozenset({"diagnostics", "frontend", "dest", "output"}),
-        "desk": frozenset(
-            {"values", "diagnostics", "model", "api", "program", "selective_build", "frontend", "backend"}
-        ),
-        SHELL: frozenset({*ROOMS.values(), SHELL}),
-    }
-)
-# Emitters make values; they know what an output file and a template are, and nothing of writing.
-VALUES_OF_OUTPUT: Final = frozenset({"opgen.output.files", "opgen.output.template"})
+EVERYTHING: Final = "everything"
+NOTHING: Final = "-"
 # Rooms whose code neither reads nor writes anything outside the process. The front end's files are its input.
 PURE: Final = frozenset(
-    {"diagnostics", "model", "selective_build", "api", "program", "dest", "extension", "backend", "lazy", "mlx"}
+    {
+        *("diagnostics", "frozen_map", "dispatch_keys", "schema/", "model", "selective_build/", "api/", "program/"),
+        *("dest/", "extension/", "backend/", "lazy/", "mlx/", "autoheuristic/"),
+    }
 )
 EFFECTS: Final = frozenset(
     {"open", "print", "input", "mkdir", "makedirs", "write_text", "write_bytes", "read_text", "read_bytes", "unlink"}
@@ -83,9 +33,39 @@ EFFECTS: Final = frozenset(
 # SelectiveBuilder.from_yaml_path() reads the file that it is given, as people who call it expect.
 ALLOWED_EFFECTS: Final = frozenset({("opgen.selective_build.selector", "read_text")})
 # Rooms that hold values.
-FROZEN: Final = frozenset({"model", "api", "program", "selective_build", "dest", "extension", "backend", "lazy", "mlx"})
+FROZEN: Final = frozenset(
+    {
+        *("dispatch_keys", "schema/", "model", "releases/", "selective_build/", "api/", "program/"),
+        *("dest/", "extension/", "backend/", "lazy/"),
+    }
+)
 MUTABLE_CALLS: Final = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "OrderedDict", "Counter", "deque"})
 CACHES: Final = frozenset({"lru_cache", "cache"})
+
+
+@dataclass(frozen=True)
+class Room:
+    """A row of ARCHITECTURE.md's table."""
+
+    names: tuple[str, ...]
+    """Modules and packages; the latter end in a slash."""
+    may_import: frozenset[str]
+    """Names of other rows, or `EVERYTHING`."""
+
+
+def _read_rooms() -> tuple[Room, ...]:
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition("## The rooms\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    return tuple(Room(tuple(_names_in(row[0])), frozenset(_names_in(row[-1]) or row[-1].split())) for row in rows)
+
+
+def _names_in(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+ALL_ROOMS: Final = _read_rooms()
+ROOM_OF_NAME: Final = MappingProxyType({name: room for room in ALL_ROOMS for name in room.names})
 
 
 @dataclass(frozen=True)
@@ -98,8 +78,10 @@ class Module:
 
     @property
     def room(self) -> str:
-        prefixes = [room for room in ROOMS if self.name == room or self.name.startswith(f"{room}.")]
-        return ROOMS[max(prefixes, key=len)] if prefixes else SHELL
+        """The first name of the row that it belongs to; empty if there is none."""
+        path = f"{self.path.relative_to(PACKAGE).with_suffix('').as_posix()}/"
+        names = [name for name in ROOM_OF_NAME if path.startswith(f"{name.removesuffix('/')}/")]
+        return ROOM_OF_NAME[max(names, key=len)].names[0] if names else ""
 
     def place(self, node: ast.stmt | ast.expr) -> str:
         return f"{self.path.relative_to(REPOSITORY)}:{node.lineno}"
@@ -140,40 +122,29 @@ def _names(modules: tuple[Module, ...]) -> frozenset[str]:
     return frozenset(module.name for module in modules)
 
 
-def _room_of(name: str, modules: tuple[Module, ...]) -> str:
-    return next((module.room for module in modules if module.name == name), SHELL)
-
-
 def _fail_for_each(wrong: Sequence[str]) -> None:
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)
 
 
-def test_there_are_modules(modules: tuple[Module, ...]) -> None:
-    assert {module.room for module in modules} == {*ROOMS.values(), SHELL}
+def test_every_module_has_a_row(modules: tuple[Module, ...]) -> None:
+    """And every row a module."""
+    _fail_for_each([f"ARCHITECTURE.md has no row for {each.name}" for each in modules if not each.room])
+    empty = {room.names[0] for room in ALL_ROOMS} - {module.room for module in modules}
+    _fail_for_each([f"no module is in the row of {name}" for name in sorted(empty)])
+    named = {name for room in ALL_ROOMS for name in room.may_import} - {EVERYTHING, NOTHING}
+    _fail_for_each([f"ARCHITECTURE.md has no row {name}" for name in sorted(named - ROOM_OF_NAME.keys())])
 
 
 def test_imports_go_one_way(modules: tuple[Module, ...]) -> None:
-    names = _names(modules)
+    names, rooms = _names(modules), {module.name: module.room for module in modules}
     wrong = [
         f"{module.place(node)}: {module.room} may not import {target}"
         for module in modules
+        if EVERYTHING not in (allowed := ROOM_OF_NAME[module.room].may_import)
         for node, target in _imports(module, names)
         # The package itself holds its version and nothing else.
-        if target != "opgen" and (room := _room_of(target, modules)) != module.room
-        if room not in MAY_IMPORT[module.room]
-    ]
-    _fail_for_each(wrong)
-
-
-def test_emitters_see_values_of_output_only(modules: tuple[Module, ...]) -> None:
-    names = _names(modules)
-    wrong = [
-        f"{module.place(node)}: dest may not import {target}"
-        for module in modules
-        if module.room == "dest"
-        for node, target in _imports(module, names)
-        if target.startswith("opgen.output") and target not in VALUES_OF_OUTPUT
+        if target != "opgen" and rooms.get(target, "") not in {module.room, *allowed}
     ]
     _fail_for_each(wrong)
 
@@ -314,7 +285,7 @@ def test_mistakes_of_users_are_no_assertions(modules: tuple[Module, ...]) -> Non
     wrong = [
         module.place(node)
         for module in modules
-        if module.room in {"frontend", "diagnostics", "selective_build", "backend"}
+        if module.room in {"frontend/", "diagnostics", "selective_build/", "backend/"}
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc))

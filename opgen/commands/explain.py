@@ -1,0 +1,66 @@
+"""`opgen explain OP`: print where an operator comes from, what serves it, and what is missing; write nothing.
+
+    python -m opgen explain scale --source-path ops
+    python -m opgen explain aten::add.Tensor --from-torch --json
+
+OP is a name with or without namespace and overload.  The other flags are those of `opgen gen`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands._subject import load_subject
+from opgen.desk.explain import explain, explanation_to_json, render_explanation
+from opgen.diagnostics import Diagnostic, Diagnostics, UserError, did_you_mean
+from opgen.model import NativeFunction
+from opgen.run.command import Answer, Command, Group
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the operator, and the flags of `gen`."""
+    parser.add_argument("operator", metavar="OP", help="operator, with or without namespace and overload")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_gen_flags(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """Explain; return None, with the reasons logged, if the definitions are wrong or have no such operator."""
+    subject = load_subject(read_request(given, log), log)
+    if subject is None:
+        return None
+    explanation = explain(subject, _find(given.operator, subject.program.functions))
+    if given.json:
+        return Answer(json.dumps(explanation_to_json(explanation), indent=2) + "\n")
+    return Answer(render_explanation(explanation))
+
+
+def _find(name: str, functions: Sequence[NativeFunction]) -> NativeFunction:
+    """Return the operator that a name stands for: the exact one, or else the first overload."""
+    wanted = name.rpartition("::")[2]
+    namespace = name.rpartition("::")[0]
+    candidates = [f for f in functions if not namespace or f.namespace == namespace]
+    for spelled in (
+        lambda f: str(f.func.name),
+        lambda f: str(f.func.name.name),
+        lambda f: f.root_name,
+    ):
+        found = next((f for f in candidates if spelled(f) == wanted), None)
+        if found is not None:
+            return found
+    known = [str(f.func.name) for f in functions]
+    near = did_you_mean(wanted, [*known, *dict.fromkeys(f.root_name for f in functions)])
+    raise UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", label=near))
+
+
+COMMAND: Final = Command(
+    name="explain",
+    group=Group.OPERATORS,
+    summary="print where an operator comes from, what serves it, and what is missing",
+    add_flags=add_flags,
+    load=load,
+)

@@ -1,0 +1,38 @@
+"""`opgen list`: print one line for each operator: its name, kernels, gradient and place; write nothing.
+
+    python -m opgen list --source-path ops
+
+The flags are those of `opgen gen`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands._subject import load_formulas
+from opgen.commands.gen import load_generation
+from opgen.desk.explain import list_operators
+from opgen.desk.facts import facts_of
+from opgen.diagnostics import Diagnostics
+from opgen.run.command import Answer, Command, Group
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """List; return None, with the reasons logged, if the definitions are wrong."""
+    request = read_request(given, log)
+    generation = load_generation(request, log)
+    if generation is None or log.has_errors:
+        return None
+    program = generation.program
+    return Answer(list_operators(program, facts_of(program, load_formulas(request, log))))
+
+
+COMMAND: Final = Command(
+    name="list",
+    group=Group.OPERATORS,
+    summary="print one line for each operator",
+    add_flags=add_gen_flags,
+    load=load,
+)

@@ -1,0 +1,44 @@
+"""`opgen schema KIND`: print the JSON Schema of a kind of YAML file, for editors.
+
+    python -m opgen schema native_functions --source-path ops > native_functions.schema.json
+
+With `--source-path` or `--from-torch`, the tags that operators may have are those declared there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Final
+
+from opgen.desk.json_schema import KINDS, json_schema
+from opgen.diagnostics import Diagnostics
+from opgen.frontend.tags import load_tags
+from opgen.run.command import Answer, Command, Group
+from opgen.run.flags import add_definitions, add_talk
+from opgen.run.inputs import find_inputs, packaged_folder
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the kind of file, and where tags are declared."""
+    parser.add_argument("kind", choices=KINDS, nargs="?", default=KINDS[0], help="default: %(default)s")
+    add_definitions(parser, folder="folder of tags.yaml (native/tags.yaml); default: opgen's own tags")
+    add_talk(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """Return the schema; None, with the reasons logged, if the tags can't be read."""
+    own = None if given.source_path is None else given.source_path / "native" / "tags.yaml"
+    inputs = find_inputs(None, log, from_torch=given.from_torch) if own is None or not own.exists() else None
+    tags = own if own is not None and own.exists() else inputs.tags if inputs else packaged_folder("ATen")
+    known = {} if log.has_errors else {tag.name: tag.description for tag in load_tags(tags, log).values()}
+    return None if log.has_errors else Answer(json.dumps(json_schema(given.kind, known), indent=2) + "\n")
+
+
+COMMAND: Final = Command(
+    name="schema",
+    group=Group.OPERATORS,
+    summary="print the JSON Schema of a kind of YAML file, for editors",
+    add_flags=add_flags,
+    load=load,
+)

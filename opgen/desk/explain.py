@@ -1,0 +1,287 @@
+"""An operator → all that its author and its reviewers may ask about it, as one value, as text and as JSON.
+
+explanation = explain(subject, "mylib::scale")
+render_explanation(explanation)
+
+mylib::scale, defined at ops/native/native_functions.yaml:3:9
+forms
+  scale        functional   delegates to scale.out   ops/native/native_functions.yaml:3:9
+…
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from opgen.desk.facts import OperatorFacts
+from opgen.desk.registrations import Place
+from opgen.dispatch_keys import DispatchKey, is_structured_dispatch_key
+from opgen.model import NativeFunction, NativeFunctionsGroup, SchemaKind
+from opgen.program.program import Program
+
+_COMPOSITES: Final = (
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeImplicitAutograd,
+)
+_DEVICES: Final = ("CPU", "CUDA", "Meta")
+"""Keys that are shown even if nothing is registered under them."""
+_AUTOGRAD: Final = ("Autograd", "AutogradCPU", "AutogradCUDA", "AutogradMeta", "AutogradPrivateUse1")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A program, what was rendered for it, and what is known of each operator."""
+
+    program: Program
+    facts: Mapping[str, OperatorFacts]
+    """By operator, with its namespace."""
+    registrations: Mapping[str, Mapping[str, Place]]
+    """By operator, without its namespace, and dispatch key."""
+    is_extension: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of an operator."""
+
+    name: str
+    kind: str
+    origin: str
+    """How it came about: written, structured, derived from another form."""
+    place: str
+    """file:line:column of its entry, or of the entry that it is derived from."""
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What serves one form under one dispatch key."""
+
+    form: str
+    key: str
+    kernel: str
+    """The kernel's name, or what kind of kernel is generated; empty if nothing is registered."""
+    place: str
+    """The file and line of the registration."""
+    reason: str
+    """Why nothing is registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One thing that torch does with operators, for one form: autograd, functionalization, vmap, meta."""
+
+    name: str
+    form: str
+    place: str
+    """The file and line of the registration; empty if there is none."""
+    missing: str
+    """What it costs that nothing is registered; empty if something is, or nothing needs to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything about one operator."""
+
+    name: str
+    forms: tuple[Form, ...]
+    table: tuple[Cell, ...]
+    kernels_to_write: tuple[str, ...]
+    """Declarations of the kernels that the author writes, with their dispatch keys."""
+    cpp: tuple[str, ...]
+    dispatcher: tuple[str, ...]
+    python: tuple[str, ...]
+    gradients: tuple[str, ...]
+    services: tuple[Service, ...]
+
+
+def explain(subject: Subject, function: NativeFunction) -> Explanation:
+    """Return all about the operator of `function`, in all its forms."""
+    forms = _forms_of(subject.program, function)
+    facts = [subject.facts[_qualified(form)] for form in forms]
+    table = tuple(cell for key in _keys(subject, forms) for form in forms for cell in [_cell(subject, form, key)])
+    return Explanation(
+        name=f"{function.namespace}::{function.root_name}",
+        forms=tuple(_form(subject.program, form) for form in forms),
+        table=table,
+        kernels_to_write=tuple(dict.fromkeys(line for form in forms for line in _kernels_to_write(subject, form))),
+        cpp=tuple(line for each in facts for line in each.cpp),
+        dispatcher=tuple(
+            subject.program.signatures(form).dispatcher.decl(form.func.name.unambiguous_name()) for form in forms
+        ),
+        python=tuple(dict.fromkeys(each.python for each in facts if each.python)),
+        gradients=tuple(dict.fromkeys(f"{k}: {v}" for each in facts for k, v in each.gradients.items())),
+        services=tuple(_services(subject, forms)),
+    )
+
+
+def _qualified(function: NativeFunction) -> str:
+    return f"{function.namespace}::{function.func.name}"
+
+
+def _forms_of(program: Program, function: NativeFunction) -> tuple[NativeFunction, ...]:
+    """Return the forms of the group of `function`, as written; of an operator without a group, itself."""
+    for group in program.grouped:
+        if isinstance(group, NativeFunctionsGroup) and function in group.functions():
+            return tuple(group.functions())
+    return (function,)
+
+
+def _form(program: Program, function: NativeFunction) -> Form:
+    func = function.func
+    kind = "in-place" if func.kind() is SchemaKind.inplace else func.kind().name
+    return Form(str(func.name), kind, _origin(program, function), str(function.loc), str(func))
+
+
+def _origin(program: Program, function: NativeFunction) -> str:
+    if "generated" in function.tags:
+        asking = next((f for f in program.functions if f.loc == function.loc and "generated" not in f.tags), None)
+        return f"autogen of {asking.func.name}" if asking is not None else "autogen"
+    if function.structured:
+        return "structured"
+    if function.structured_delegate is not None:
+        return f"delegates to {function.structured_delegate}"
+    return "written"
+
+
+# ------------------------------------------------------------------------------------ the table
+
+
+def _keys(subject: Subject, forms: Sequence[NativeFunction]) -> list[str]:
+    """Return the keys of the table, in the dispatcher's order."""
+    registered = {key for form in forms for key in subject.registrations.get(str(form.func.name), ())}
+    order = {key.name: number for number, key in enumerate(DispatchKey)}
+    return sorted({*registered, *_DEVICES}, key=lambda key: (order.get(key, len(order)), key))
+
+
+def _cell(subject: Subject, form: NativeFunction, key: str) -> Cell:
+    name = str(form.func.name)
+    place = subject.registrations.get(name, {}).get(key)
+    written = subject.facts[_qualified(form)].kernels.get(key, "")
+    if place is not None:
+        return Cell(name, key, written or "generated", str(place), "")
+    return Cell(name, key, "", "", _why_nothing(subject, form, key))
+
+
+def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
+    registered = subject.registrations.get(str(form.func.name), {})
+    composite = next((each.name for each in _COMPOSITES if each.name in registered), "")
+    if key in ("Functionalize", "FuncTorchBatched", "ADInplaceOrView") or key.startswith("Autograd"):
+        return "not needed" if composite == "CompositeImplicitAutograd" else "torch's fallback"
+    if composite:
+        return f"{composite} serves it"
+    return "no kernel: a call raises NotImplementedError"
+
+
+def _kernels_to_write(subject: Subject, form: NativeFunction) -> Iterator[str]:
+    """Yield the declarations of the kernels that the author writes for a form."""
+    if "generated" in form.tags or form.structured_delegate is not None:
+        return
+    if form.structured:
+        yield from _structured_kernels(subject, form)
+        return
+    for key, index in subject.program.backend_indices.items():
+        kernel = index.get_kernel(form)
+        if kernel is not None:
+            signature = subject.program.signatures(form).kernel(index)
+            yield f"{key}: {signature.decl(f'{kernel.cpp_namespace}::{kernel.kernel}')}"
+
+
+def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]:
+    group = next(g for g in subject.program.structured_groups if g.out is form)
+    signatures = subject.program.group_signatures(group)
+    arguments = ", ".join(binding.defn() for binding in signatures.meta_arguments)
+    yield f"shape function: TORCH_META_FUNC({signatures.meta_name})({arguments})"
+    for key, index in subject.program.backend_indices.items():
+        kernel = index.get_kernel(form)
+        if kernel is not None and is_structured_dispatch_key(key):
+            arguments = ", ".join(binding.defn() for binding in signatures.impl_arguments)
+            yield f"{key}: TORCH_IMPL_FUNC({kernel.kernel})({arguments})"
+
+
+# ---------------------------------------------------------------------------------- what torch does
+
+
+def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Service]:
+    """Yield what torch does with the forms that somebody wrote; derived forms follow from those."""
+    written = [form for form in forms if "generated" not in form.tags]
+    for name, keys, cost in _SERVICES:
+        for form in written:
+            place = _first_place(subject, form, keys)
+            needed = not place and _is_needed(name, form)
+            yield Service(name, str(form.func.name), place, cost if needed else "")
+
+
+_SERVICES: Final = (
+    ("autograd", _AUTOGRAD, "no formula in derivatives.yaml: a backward raises an error"),
+    ("functionalization", ("Functionalize",), "torch.compile and torch.export use torch's auto-functionalization"),
+    ("vmap", ("FuncTorchBatched", "FuncTorchBatchedDecomposition"), "vmap calls it for each element, with a warning"),
+    (
+        "meta",
+        ("Meta", *(key.name for key in _COMPOSITES)),
+        "torch.compile, torch.export and fake tensors can't run it: write a Meta kernel, or tag it pointwise",
+    ),
+)
+"""What torch does, the keys of the kernels for it, and what a missing one costs."""
+
+
+def _is_needed(service: str, form: NativeFunction) -> bool:
+    if service == "functionalization" and not form.func.is_mutable:
+        return False
+    return not form.has_composite_implicit_autograd_kernel
+
+
+def _first_place(subject: Subject, form: NativeFunction, keys: Sequence[str]) -> str:
+    registered = subject.registrations.get(str(form.func.name), {})
+    found = next((str(registered[key]) for key in keys if key in registered), "")
+    has_formula = bool(subject.facts[_qualified(form)].gradients)
+    if not found and keys is _AUTOGRAD and has_formula and not subject.is_extension:
+        return "VariableType of gen_autograd"
+    return found
+
+
+# ---------------------------------------------------------------------------------- reports
+
+
+def render_explanation(explanation: Explanation) -> str:
+    """Return the explanation as text for a terminal."""
+    lines = [explanation.name]
+    lines += _section("forms", _columns([(f.name, f.kind, f.origin, f.place) for f in explanation.forms]))
+    rows = [(c.key, c.form, c.kernel or "-", c.place or c.reason) for c in explanation.table]
+    lines += _section("kernels by dispatch key", _columns(rows))
+    lines += _section("kernels to write", explanation.kernels_to_write)
+    lines += _section("C++", explanation.cpp)
+    lines += _section("dispatcher", explanation.dispatcher)
+    lines += _section("Python", explanation.python)
+    lines += _section("gradients", explanation.gradients)
+    services = [(s.name, s.form, s.place or s.missing or "not needed") for s in explanation.services]
+    lines += _section("what torch does with it", _columns(services))
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, rows: Sequence[str]) -> list[str]:
+    return ["", title, *(f"  {row}" for row in rows)] if rows else []
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def explanation_to_json(explanation: Explanation) -> dict[str, Any]:
+    """Return the explanation as values of JSON."""
+    return asdict(explanation)
+
+
+def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> str:
+    """Return one line for each operator, sorted: its name, its kernels' keys, whether it has a gradient, its place."""
+    rows = []
+    for function in sorted(program.functions, key=_qualified):
+        known = facts[_qualified(function)]
+        keys = ", ".join(known.kernels) or f"of {function.structured_delegate}"
+        gradient = "differentiable" if known.gradients else "-"
+        rows.append((_qualified(function), keys, gradient, str(function.loc)))
+    return "".join(f"{row}\n" for row in _columns(rows))
