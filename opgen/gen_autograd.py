@@ -14,11 +14,11 @@ from opgen.run.entry import names_of, run_as_program
 from opgen.run.spine import run
 
 if TYPE_CHECKING:
-    from opgen.commands.gen_autograd import gen_autograd as gen_autograd
-    from opgen.commands.gen_autograd import generate as generate
-    from opgen.commands.gen_autograd import load_autograd as load_autograd
+    from opgen.commands._autograd_library import gen_autograd as gen_autograd
+    from opgen.commands._autograd_library import generate as generate
+    from opgen.commands._autograd_library import load_autograd as load_autograd
 else:
-    __getattr__ = names_of("opgen.commands.gen_autograd", "gen_autograd", "generate", "load_autograd")
+    __getattr__ = names_of("opgen.commands._autograd_library", "gen_autograd", "generate", "load_autograd")
 
 __all__ = ["gen_autograd", "generate", "load_autograd", "main"]
 

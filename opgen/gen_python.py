@@ -2,7 +2,7 @@
 
     python -m opgen.gen_python native_functions.yaml tags.yaml out packaged/autograd
 
-`opgen.commands.gen_python` does the work; names that programs import from here come from there.
+`opgen.commands.gen_python` does the work; programs import the other names from here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from opgen.run.entry import names_of, run_as_program
 from opgen.run.spine import run
 
 if TYPE_CHECKING:
-    from opgen.commands.gen_python import gen as gen
-    from opgen.commands.gen_python import gen_autograd_python as gen_autograd_python
-    from opgen.commands.gen_python import generate as generate
-    from opgen.commands.gen_python import load_python as load_python
+    from opgen.commands._python_library import gen as gen
+    from opgen.commands._python_library import gen_autograd_python as gen_autograd_python
+    from opgen.commands._python_library import generate as generate
+    from opgen.commands._python_library import load_python as load_python
 else:
-    __getattr__ = names_of("opgen.commands.gen_python", "gen", "gen_autograd_python", "generate", "load_python")
+    __getattr__ = names_of("opgen.commands._python_library", "gen", "gen_autograd_python", "generate", "load_python")
 
 __all__ = ["gen", "gen_autograd_python", "generate", "load_python", "main"]
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opgen.commands._definitions_kind import makes_extension
-from opgen.commands._extension import extension_work, load_requested_extension
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
 from opgen.commands._mlx import NAMESPACE, load_mlx_work, makes_mlx
 from opgen.diagnostics import Diagnostics, UserError
-from opgen.extension.extension import Extension
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_program
 from opgen.output.build_files import render_install_list
@@ -35,9 +33,15 @@ from opgen.run.command import Command, Group
 from opgen.run.inputs import Inputs, find_inputs
 from opgen.run.work import Work
 
+if TYPE_CHECKING:
+    from opgen.extension.extension import Extension
+
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
+# Most runs write the sources of ATen; to import what extensions need takes 60 ms.
+LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
+EXTENSION_WORK: Final = OnDemand("opgen.commands._extension", "extension_work")
 SHIM_HEADERS: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_headers")
 SHIM_SOURCES: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_sources")
 
@@ -130,10 +134,10 @@ def load_generation(request: Request, log: Diagnostics) -> Generation | None:
     """Return what a run of `gen` is about; None, with the reasons logged, if anything is wrong."""
     source = request.source_path
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
-        extension = load_requested_extension(request, source, log)
+        extension = LOAD_EXTENSION(request, source, log)
         if extension is None:
             return None
-        return Generation(extension.program, extension, extension_work(extension, request, source))
+        return Generation(extension.program, extension, EXTENSION_WORK(extension, request, source))
     inputs = find_inputs(source, log, from_torch=request.from_torch)
     program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:

@@ -8,8 +8,6 @@ With `--bindings` it also writes what `opgen.commands.gen_python` does and reads
 from __future__ import annotations
 
 import argparse
-import os
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,36 +16,23 @@ from opgen.commands._autograd import (
     DERIVATIVES,
     add_autograd_flags,
     autograd_work,
-    emit_derived,
     templates_of,
 )
-from opgen.commands.gen_python import NODE_EMITTERS, bindings_emitter
-from opgen.diagnostics import Diagnostics, Source
-from opgen.frontend.autograd_functions import derive_autograd
-from opgen.frontend.derivatives import check_formulas
+from opgen.commands.gen_python import EMITTERS as BINDINGS
+from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program, load_readable_functions
-from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
-from opgen.output.files import OutputFile
+from opgen.output.emitter import Emitter, OnDemand, bind
 from opgen.output.template import TemplateSet
-from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.run.command import Command, Group
-from opgen.run.inputs import autograd_templates
-from opgen.run.work import Work, install_root, write_or_raise
-from opgen.selective_build.selector import SelectiveBuilder
+from opgen.run.work import Work
 
-NODES: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
-    Emitter("nodes", OnDemand("opgen.dest.autograd_functions", "emit_autograd_function_headers")),
-    Emitter("nodes", OnDemand("opgen.dest.autograd_functions", "emit_autograd_function_sources")),
-    Emitter("view replay", OnDemand("opgen.dest.view_funcs", "emit_view_funcs")),
+DERIVED: Final[tuple[Emitter[Program, Path, TemplateSet, bool, bool], ...]] = (
+    Emitter("derivatives", OnDemand("opgen.commands._derivatives", "emit_kernels"), cost=500),
 )
-"""What every build with derivatives has."""
-KERNELS: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
-    Emitter("kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type_header")),
-    Emitter("kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type")),
-    Emitter("views", OnDemand("opgen.dest.inplace_or_view", "emit_inplace_or_view")),
-)
-"""The kernels that record the graph, which `--disable-autograd` omits."""
+"""Everything that needs derivatives."""
+CHECK_FORMULAS: Final = OnDemand("opgen.frontend.derivatives", "check_formulas")
+"""Reports mistakes in derivatives if the operators are wrong; else `DERIVED` does, in another process."""
 TRACING: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
     Emitter("tracing", OnDemand("opgen.dest.trace_type", "emit_trace_type"), cost=100),
 )
@@ -94,89 +79,24 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     )
     if program is None:
         readable = load_readable_functions(given.native_functions, given.torch_version)
-        check_formulas(given.autograd / DERIVATIVES, readable, log)
+        CHECK_FORMULAS(given.autograd / DERIVATIVES, readable, log)
         return None
     templates, derivatives, deprecated = templates_of(given), given.autograd / DERIVATIVES, None
-    derive = partial(derive_autograd, program, derivatives, selector=program.selector)
-    table = (*_kernels(given.disable_autograd), *(NODE_EMITTERS if given.bindings else ()))
+    disabled: bool = given.disable_autograd
     emitters = [
-        Emitter("derivatives", partial(emit_derived, derive, table, templates), cost=500),
-        *bind(_operators(given.disable_autograd), program, templates),
+        *bind(DERIVED, program, derivatives, templates, disabled, given.bindings),
+        *bind(operator_emitters(disable_autograd=disabled), program, templates),
     ]
     if given.bindings:
         deprecated = given.autograd / DEPRECATED
-        emitters.append(bindings_emitter(program, deprecated, templates))
+        emitters += bind(BINDINGS, program, deprecated, templates)
     read = (given.op_selection_yaml_path, derivatives, deprecated)
     return autograd_work(given, tuple(emitters), templates, len(program.functions), *read)
 
 
-def _kernels(disable_autograd: bool) -> tuple[Emitter[AutogradProgram, TemplateSet], ...]:
-    return NODES if disable_autograd else (*NODES, *KERNELS)
-
-
-def _operators(disable_autograd: bool) -> tuple[Emitter[Program, TemplateSet], ...]:
+def operator_emitters(*, disable_autograd: bool) -> tuple[Emitter[Program, TemplateSet], ...]:
+    """Return the emitters that need no derivatives."""
     return FACTORIES if disable_autograd else (*TRACING, *FACTORIES)
-
-
-# ------------------------------------------------------------------------------- for programs
-
-
-def gen_autograd(
-    native_functions_path: str | os.PathLike[str],
-    tags_path: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    autograd_dir: str | os.PathLike[str],
-    operator_selector: SelectiveBuilder | None = None,
-    disable_autograd: bool = False,
-) -> None:
-    """Write the C++ of autograd; raise `UserError` with every mistake."""
-    folder = Path(autograd_dir)
-    functions, tags = Path(native_functions_path), Path(tags_path)
-
-    def load_work(log: Diagnostics) -> Work | None:
-        program = load_autograd(functions, tags, folder / DERIVATIVES, log, operator_selector)
-        if program is None:
-            return None
-        templates = TemplateSet(autograd_templates(folder))
-        return Work(_bound(program, templates, disable_autograd), install_root(Path(out)), templates)
-
-    write_or_raise(load_work)
-
-
-def load_autograd(
-    functions: Source | Path,
-    tags: Source | Path,
-    derivatives: Source | Path,
-    log: Diagnostics,
-    selector: SelectiveBuilder | None = None,
-    *,
-    selection_path: Path | None = None,
-    allow_unknown_operators: bool = False,
-) -> AutogradProgram | None:
-    """Return the operators and derivatives of a run; None, with the reasons logged, if anything is wrong.
-
-    The selector, or the selection file if there is none, says which operators get kernels.
-    """
-    program = load_program(
-        functions, tags, log, selection_path=selection_path, allow_unknown_operators=allow_unknown_operators
-    )
-    if program is None:
-        return None
-    return derive_autograd(program, derivatives, log, selector or program.selector)
-
-
-def generate(
-    program: AutogradProgram, templates: TemplateSet, *, disable_autograd: bool = False
-) -> tuple[OutputFile, ...]:
-    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
-    return collect_files(_bound(program, templates, disable_autograd))
-
-
-def _bound(program: AutogradProgram, templates: TemplateSet, disable_autograd: bool) -> tuple[Emitter[[]], ...]:
-    return (
-        *bind(_kernels(disable_autograd), program, templates),
-        *bind(_operators(disable_autograd), program.program, templates),
-    )
 
 
 COMMAND: Final = Command(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._autograd import DEPRECATED, add_autograd_flags, autograd_work
-from opgen.commands.gen_python import load_python
+from opgen.commands._bindings import load_python
 from opgen.diagnostics import Diagnostics
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -98,7 +97,7 @@ class _Listed:
 
 def packaged_fallback_ops() -> Source:
     """The list for torch's own operators."""
-    text = resources.files("opgen").joinpath(_PACKAGED).read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / _PACKAGED).read_text(encoding="utf-8")
     return Source(f"<opgen>/{_PACKAGED}", text)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from importlib import resources
+from pathlib import Path
 from typing import Final
 
 from opgen.releases.release import Release
@@ -18,7 +18,7 @@ _MODULE: Final = re.compile(r"(v\d+_\d+)\.py")
 
 def known_releases() -> tuple[Release, ...]:
     """Every release that has a module here, oldest first."""
-    names = (_MODULE.fullmatch(path.name) for path in resources.files(__package__ or "").iterdir())
+    names = (_MODULE.fullmatch(path.name) for path in Path(__file__).parent.iterdir())
     modules = (importlib.import_module(f"{__package__}.{found[1]}") for found in names if found)
     releases: list[Release] = [getattr(module, module.__name__.rpartition(".")[2].upper()) for module in modules]
     return tuple(sorted(releases, key=lambda release: release.version))

@@ -25,12 +25,12 @@ from types import FrameType
 
 from opgen.backend.backend_yaml import load_backend
 from opgen.backend.registrations import RegistrationStyle
+from opgen.commands._autograd_library import generate as generate_autograd
+from opgen.commands._autograd_library import load_autograd
 from opgen.commands._backend_flags import BackendInputs
 from opgen.commands._extension import extension_templates, generate_extension, load_extension
 from opgen.commands._gen_flags import parse_request
 from opgen.commands.gen import generate
-from opgen.commands.gen_autograd import generate as generate_autograd
-from opgen.commands.gen_autograd import load_autograd
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.extension.extension import ExtensionOptions
 from opgen.frontend.native_functions import load_program

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from opgen.commands import (
+    _bindings,
+    _derivatives,
     _extension,
     gen,
     gen_annotated_fn_args,
     gen_autograd,
     gen_pyi,
-    gen_python,
     gen_static_runtime,
     gen_unboxing,
 )
@@ -27,9 +28,9 @@ TABLES: tuple[tuple[Iterable[Emitter[...]], Sequence[str]], ...] = (
     *((table, ATEN) for table in gen.EMITTERS.values()),
     ([Emitter("shims", gen.SHIM_SOURCES), Emitter("shim headers", gen.SHIM_HEADERS)], ATEN),
     (_extension.EMITTERS, ["Extension", "TemplateSet"]),
-    ((*gen_autograd.NODES, *gen_autograd.KERNELS, *gen_python.NODE_EMITTERS), NODES),
+    ((*_derivatives.NODES, *_derivatives.KERNELS, *_derivatives.PYTHON_NODES), NODES),
     ((*gen_autograd.TRACING, *gen_autograd.FACTORIES), OPERATORS),
-    (gen_python.BINDING_EMITTERS, ["PythonProgram", "TemplateSet"]),
+    (_bindings.BINDING_EMITTERS, ["PythonProgram", "TemplateSet"]),
     (gen_pyi.EMITTERS, ["PythonProgram"]),
     ((*gen_annotated_fn_args.EMITTERS, *gen_static_runtime.EMITTERS, *gen_unboxing.EMITTERS), OPERATORS),
 )
