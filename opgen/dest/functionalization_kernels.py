@@ -14,7 +14,7 @@ wrapped, the operator itself is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,7 +32,10 @@ from opgen.model import (
     SchemaKind,
     Type,
 )
+from opgen.output.snippets import Snippets
 from opgen.program.program import Program
+
+_SNIPPETS: Final = Snippets("functionalization_kernels.cpp")
 
 
 def kernel_name(function: NativeFunction) -> str:
@@ -99,34 +102,15 @@ def _call(function: NativeFunction, arguments: Iterable[str]) -> str:
     return f"at::_ops::{function.func.name.unambiguous_name()}::call({', '.join(arguments)})"
 
 
-def _unwrap(tensors: Iterable[_Tensor], *, sync: bool, indent: str = "  ") -> str:
-    """Statements that take each tensor `x` out of its wrapper, as `x_`."""
-    return "".join([_unwrap_one(tensor, sync, indent) for tensor in tensors])
-
-
-def _unwrap_one(tensor: _Tensor, sync: bool, indent: str) -> str:
-    name = tensor.name
-    synced = f"{indent}  at::functionalization::impl::sync({name});\n" if sync else ""
-    return f"""\
-{indent}{tensor.owned} {name}_;
-{indent}if ({tensor.is_functional}) {{
-{synced}\
-{indent}  {name}_ = at::functionalization::impl::from_functional_tensor({name});
-{indent}}} else {{
-{indent}  {name}_ = {tensor.copied};
-{indent}}}
-"""
+def _unwrap(tensors: Sequence[_Tensor], *, sync: bool) -> str:
+    """Return statements that take each tensor `x` out of its wrapper, as `x_`."""
+    return _SNIPPETS.render("unwrapped", tensors=tensors, sync=sync)
 
 
 def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str = "") -> str:
-    """Statements that call `function` with meta tensors in place of its tensors."""
-    copies = "".join([f"    auto {t.name}_meta = to_meta({t.name});\n" for t in parameters.tensors])
-    return f"""\
-{copies}\
-    at::AutoDispatchSkipFunctionalize func_guard;
-    c10::impl::ExcludeDispatchKeyGuard guard(exclude_keys_for_meta_dispatch);
-    {assign}{parameters.call(function, "_meta")};
-"""
+    """Return statements that call `function` with meta tensors in place of its tensors."""
+    statement = f"{assign}{parameters.call(function, '_meta')}"
+    return _SNIPPETS.render("call_on_meta", tensors=parameters.tensors, statement=statement)
 
 
 # ----------------------------------------------------------------------------------- mutation
@@ -164,32 +148,20 @@ def render_mutation(program: Program, function: NativeFunction, functional: Nati
     result = program.signatures(functional).dispatcher.returns
     parameters, effects = _Parameters.of(signature), _Effects.of(function)
     wrapped, mixed = _wrapping_conditions(parameters, effects)
-    return f"""\
-{signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
-  if ({"true" if _checks_shapes(function) else "false"} && !disable_meta_reference()) {{
-{_call_on_meta(function, parameters)}\
-  }}
-{_unwrap(parameters.tensors, sync=True)}\
-  if (!({wrapped})) {{
-    if ({mixed}) {{
-      TORCH_INTERNAL_ASSERT(false,
-        "mutating a non-functional tensor with a functional tensor is not allowed.",
-        " Please ensure that all of your inputs are wrapped inside of a functionalize() call.");
-    }} else {{
-      at::AutoDispatchSkipFunctionalize guard;
-{_call_unchanged(function, signature, parameters, effects)}\
-    }}
-  }} else {{
-    {result} tmp_output;
-    {{
-      at::AutoDispatchSkipFunctionalize guard;
-      tmp_output = {_call_functional(program, function, functional, parameters)};
-    }}
-{_take_results(effects, len(functional.func.returns))}\
-{_render_return(signature, effects, [f"output_{at}" for at in range(effects.fresh_count)])}\
-  }}
-}}
-"""
+    return _SNIPPETS.render(
+        "mutation",
+        head=signature.defn(kernel_name(function), is_redispatching_fn=True),
+        checks_shapes="true" if _checks_shapes(function) else "false",
+        call_on_meta=_call_on_meta(function, parameters),
+        unwrapped=_unwrap(parameters.tensors, sync=True),
+        wrapped=wrapped,
+        mixed=mixed,
+        call_unchanged=_call_unchanged(function, signature, parameters, effects),
+        result=result,
+        call_functional=_call_functional(program, function, functional, parameters),
+        take_results=_take_results(effects, len(functional.func.returns)),
+        returned=_render_return(signature, effects, [f"output_{at}" for at in range(effects.fresh_count)]),
+    )
 
 
 def _checks_shapes(function: NativeFunction) -> bool:
@@ -260,14 +232,7 @@ def _take_results(effects: _Effects, count: int) -> str:
 
 
 def _replace(name: str, value: str) -> str:
-    return f"""\
-    auto {name}_inner = at::functionalization::impl::from_functional_tensor({name});
-    at::functionalization::impl::replace_({name}, {value});
-    at::functionalization::impl::commit_update({name});
-    at::functionalization::impl::sync({name});
-    auto {name}_inner_updated = at::functionalization::impl::from_functional_tensor({name});
-    at::functionalization::impl::propagate_xla_data_direct({name}_inner, {name}_inner_updated);
-"""
+    return _SNIPPETS.render("replace", name=name, value=value)
 
 
 # -------------------------------------------------------------------------------------- views
@@ -278,100 +243,58 @@ def render_view(program: Program, group: NativeFunctionsViewGroup) -> str:
     view, copy = group.view, group.view_copy or group.view
     signature = program.signatures(view).dispatcher
     parameters = _Parameters.of(signature)
-    base = parameters.names[0]
-    return f"""\
-{signature.defn(kernel_name(view), is_redispatching_fn=True)} {{
-{_unwrap(parameters.tensors, sync=False)}\
-  if (!at::functionalization::impl::isFunctionalTensor({base})) {{
-    at::AutoDispatchSkipFunctionalize guard;
-    return {parameters.call(view, "_")};
-  }}
-{_INVERSE_RETURN_MODE}\
-{_compute_reference(view, signature, parameters)}\
-  {signature.returns} tmp_output;
-  {{
-    at::AutoDispatchSkipFunctionalize guard;
-    if (reapply_views) {{
-      tmp_output = {parameters.call(view, "_")};
-    }} else {{
-      tmp_output = {parameters.call(copy, "_")};
-    }}
-  }}
-{_make_view_meta(program, view)}\
-  auto out = at::functionalization::impl::create_functional_tensor_with_view_meta(tmp_output, {base}, view_meta);
-{_apply_reference("out")}\
-  return out;
-}}
-"""
+    return _SNIPPETS.render(
+        "view",
+        head=signature.defn(kernel_name(view), is_redispatching_fn=True),
+        unwrapped=_unwrap(parameters.tensors, sync=False),
+        base=parameters.names[0],
+        view=parameters.call(view, "_"),
+        copy=parameters.call(copy, "_"),
+        inverse_return_mode=_SNIPPETS.render("inverse_return_mode"),
+        reference=_compute_reference(view, signature, parameters),
+        returns=signature.returns,
+        view_meta=_make_view_meta(program, view),
+    )
 
 
 def render_inplace_view(program: Program, function: NativeFunction) -> str:
     """The kernel of an operator that makes its `self` a view."""
     signature = program.signatures(function).dispatcher
     parameters = _Parameters.of(signature)
-    base = parameters.names[0]
-    # The reference is computed before the view is applied, as that changes sizes and strides.
-    return f"""\
-{signature.defn(kernel_name(function), is_redispatching_fn=True)} {{
-  if (!at::functionalization::impl::isFunctionalTensor({base})) {{
-{_unwrap(parameters.tensors, sync=False, indent="    ")}\
-    at::AutoDispatchSkipFunctionalize guard;
-    return {parameters.call(function, "_")};
-  }}
-{_INVERSE_RETURN_MODE}\
-{_make_view_meta(program, function)}\
-{_compute_reference(function, signature, parameters)}\
-  at::functionalization::impl::mutate_view_meta({base}, view_meta);
-{_apply_reference(base)}\
-  return {base};
-}}
-"""
-
-
-_INVERSE_RETURN_MODE: Final = """\
-  auto reapply_views = at::functionalization::impl::getFunctionalizationReapplyViewsTLS();
-  auto inverse_return_mode = (
-      reapply_views ? at::functionalization::InverseReturnMode::ViewOrScatterInverse
-                    : at::functionalization::InverseReturnMode::NeverView
-  );
-"""
+    return _SNIPPETS.render(
+        "inplace_view",
+        head=signature.defn(kernel_name(function), is_redispatching_fn=True),
+        base=parameters.names[0],
+        unwrapped=_unwrap(parameters.tensors, sync=False),
+        view=parameters.call(function, "_"),
+        inverse_return_mode=_SNIPPETS.render("inverse_return_mode"),
+        view_meta=_make_view_meta(program, function),
+        reference=_compute_reference(function, signature, parameters),
+    )
 
 
 def _compute_reference(function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters) -> str:
-    """Statements that find the result's strides, for backends that don't keep them."""
-    base = parameters.names[0]
-    return f"""\
-  auto compute_reference_meta =
-    {base}.key_set().has_backend(c10::BackendComponent::XLABit) ||
-    {base}.key_set().has_backend(c10::BackendComponent::LazyBit);
-  {signature.returns.remove_const_ref()} reference_tensor_output;
-  if (compute_reference_meta && !disable_meta_reference()) {{
-{_call_on_meta(function, parameters, "reference_tensor_output = ")}\
-  }}
-"""
-
-
-def _apply_reference(result: str) -> str:
-    return f"""\
-  if (compute_reference_meta && !disable_meta_reference()) {{
-    at::functionalization::impl::set_sizes_strides_offset({result}, reference_tensor_output);
-  }}
-"""
+    """Return statements that find the result's strides, for backends that don't keep them."""
+    return _SNIPPETS.render(
+        "reference",
+        base=parameters.names[0],
+        type=signature.returns.remove_const_ref(),
+        call_on_meta=_call_on_meta(function, parameters, "reference_tensor_output = "),
+    )
 
 
 def _make_view_meta(program: Program, function: NativeFunction) -> str:
-    """Statements that make the object that knows how to take the view again."""
+    """Return statements that create `view_meta`, which replays the view."""
     view_meta = program.signatures(function).view_meta
-    arguments = function.func.arguments.flat_all[1:]
-    symbolic = [condition for argument in arguments if (condition := _is_symbolic(argument.name, argument.type))]
-    lines = [f"  has_symbolic_inputs = has_symbolic_inputs | ({condition});\n" for condition in symbolic]
+    parameters = function.func.arguments.flat_all[1:]
     index = ["0"] if view_meta.is_multi_output else []
-    values = ["has_symbolic_inputs", *index, "reapply_views", "inverse_return_mode", *(a.name for a in arguments)]
-    return f"""\
-  bool has_symbolic_inputs = false;
-{"".join(lines)}\
-  auto view_meta = std::make_shared<at::functionalization::{view_meta.classname}>({", ".join(values)});
-"""
+    arguments = ["has_symbolic_inputs", *index, "reapply_views", "inverse_return_mode", *(a.name for a in parameters)]
+    return _SNIPPETS.render(
+        "view_meta",
+        conditions=[condition for a in parameters if (condition := _is_symbolic(a.name, a.type))],
+        arguments=arguments,
+        classname=view_meta.classname,
+    )
 
 
 def _is_symbolic(value: str, type: Type) -> str | None:

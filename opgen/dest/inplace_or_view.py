@@ -13,7 +13,7 @@ again.  These kernels run below those of autograd itself, and also where no grap
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,8 +37,11 @@ from opgen.dest.autograd_kernels import (
 from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram
+
+_SNIPPETS: Final = Snippets("inplace_or_view.cpp")
 
 SHARDS: Final = 2
 _TEMPLATE: Final = "ADInplaceOrViewType.cpp"
@@ -87,7 +90,7 @@ class _Noted:
 def _item_env(noted: _Noted, signatures: Signatures) -> Mapping[str, tuple[str]]:
     function = signatures.function
     name = kernel_name(function)
-    registration = f'm.impl("{function.func.name.text}",\n       TORCH_FN(ADInplaceOrView::{name})\n);'
+    registration = _SNIPPETS.render("registration", operator=function.func.name.text, kernel=name).removesuffix("\n")
     return {
         "ops_headers": (ops_include(function.root_name, "_ops"),),
         "inplace_or_view_method_definitions": (_render(noted, signatures, name),),
@@ -101,21 +104,11 @@ def _render(noted: _Noted, signatures: Signatures, name: str) -> str:
     arguments = ", ".join([keys, *[binding.name for binding in signature.arguments]])
     call = f"at::_ops::{func.name.unambiguous_name()}::redispatch({arguments})"
     if noted.written:
-        body = _render_write([names[at] for at in noted.written], call)
+        body = _SNIPPETS.render("write", call=call, written=[names[index] for index in noted.written])
     else:
         body = _render_view(noted.matched, signature, call)
-    return f"{named_head(signature, name)} {{\n{body}  return {returned_value(names, func.kind())};\n}}\n"
-
-
-def _render_write(written: Sequence[str], call: str) -> str:
-    """Calls the operator, then counts the write."""
-    versions = "".join([f"  increment_version({name});\n" for name in written])
-    return f"""\
-  {{
-    at::AutoDispatchBelowADInplaceOrView guard;
-    {call};
-  }}
-{versions}"""
+    returned = returned_value(names, func.kind())
+    return _SNIPPETS.render("kernel", head=named_head(signature, name), body=body, returned=returned)
 
 
 # ---------------------------------------------------------------------------------------- views
@@ -126,27 +119,18 @@ def _render_view(matched: NativeFunctionWithDifferentiabilityInfo, signature: Di
     function = matched.func
     (name,) = cpp.return_names(function)
     base = viewed_argument(function).name
-    head = f"""\
-  auto _tmp = ([&]() {{
-    at::AutoDispatchBelowADInplaceOrView guard;
-    return {call};
-  }})();
-"""
+    is_list, replay = function.func.returns[0].type.is_list_like() is not None, ""
     if not gen_differentiable_outputs(matched):
+        is_list = False
         differentiable = "/* is_bw_differentiable */ false, /* is_fw_differentiable */ false"
-        return f"{head}  auto {name} = as_view({base}, _tmp, {differentiable});\n"
-    if function.func.returns[0].type.is_list_like() is None:
-        replay = _render_replay(function, signature, base, "", "  ")
-        return f"{head}{replay}  auto {name} = {_as_view(base, '_tmp', 'DEFAULT')};\n"
-    replay = _render_replay(function, signature, base, "view_idx", "    ")
-    return f"""\
-{head}\
-  for (auto view_idx : c10::irange(_tmp.size())) {{
-{replay}\
-    {_as_view(base, "_tmp[view_idx]", "MULTI_OUTPUT_NODE")};
-  }}
-  auto {name} = std::move(_tmp);
-"""
+        as_view = f"as_view({base}, _tmp, {differentiable})"
+    elif is_list:
+        replay = _render_replay(function, signature, base, "view_idx")
+        as_view = _as_view(base, "_tmp[view_idx]", "MULTI_OUTPUT_NODE")
+    else:
+        replay = _render_replay(function, signature, base, "")
+        as_view = _as_view(base, "_tmp", "DEFAULT")
+    return _SNIPPETS.render("view", call=call, name=name, is_list=is_list, replay=replay, as_view=as_view)
 
 
 def _as_view(base: str, output: str, creation: str) -> str:
@@ -161,11 +145,10 @@ def _as_view(base: str, output: str, creation: str) -> str:
     )
 
 
-def _render_replay(function: NativeFunction, signature: DispatcherSignature, base: str, index: str, indent: str) -> str:
+def _render_replay(function: NativeFunction, signature: DispatcherSignature, base: str, index: str) -> str:
     """Makes what takes the view again, and what inverts it, where strides won't do."""
     others = [binding for binding in signature.arguments if binding.name != base]
-    borrowed = {b.name for b in others if b.nctype.type in (INT_ARRAY_REF, SYM_INT_ARRAY_REF)}
-    copies = "".join([f"{indent}  auto {b.name}_vec = {b.name}.vec();\n" for b in others if b.name in borrowed])
+    borrowed = [b.name for b in others if b.nctype.type in (INT_ARRAY_REF, SYM_INT_ARRAY_REF)]
     indices = [index] if index else []
     replayed = ", ".join([*(binding.name for binding in others), *indices])
     mode = "at::functionalization::InverseReturnMode::AlwaysView"
@@ -173,17 +156,13 @@ def _render_replay(function: NativeFunction, signature: DispatcherSignature, bas
     inverted = ", ".join([base, "input_view", mode, *indices, *kept])
     inverse = f"at::functionalization::FunctionalInverses::{function.func.name.unambiguous_name()}_inverse"
     changes = "true" if function.root_name in CHANGES_METADATA else "false"
-    return f"""\
-{indent}std::unique_ptr<torch::autograd::ViewFunc> func(nullptr);
-{indent}std::function<at::Tensor(const at::Tensor&)> rev_func=nullptr;
-{indent}if ({changes} ||
-{indent}    !{base}.unsafeGetTensorImpl()->support_as_strided() ||
-{indent}    {base}.unsafeGetTensorImpl()->is_python_dispatch() ||
-{indent}    c10::AutogradState::get_tls_state().get_view_replay_enabled()) {{
-{copies}\
-{indent}  func = std::make_unique<torch::autograd::generated::{view_class_name(function)}>({replayed});
-{indent}  rev_func = [=](const at::Tensor& input_view) {{
-{indent}    return {inverse}({inverted});
-{indent}  }};
-{indent}}}
-"""
+    return _SNIPPETS.render(
+        "replay",
+        changes=changes,
+        base=base,
+        borrowed=borrowed,
+        view_class=view_class_name(function),
+        replayed=replayed,
+        inverse=inverse,
+        inverted=inverted,
+    )

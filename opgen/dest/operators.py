@@ -22,8 +22,11 @@ from opgen.dest.origin import definition_place, origin_comment
 from opgen.dest.static_dispatch import static_backends, static_call, static_includes
 from opgen.model import BackendIndex, NativeFunction, Variant
 from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+
+_SNIPPETS: Final = Snippets("operators.cpp")
 
 _SHARDS: Final = 5
 
@@ -90,19 +93,18 @@ def _declaration(program: Program, function: NativeFunction, options: Options) -
     signature = signatures.dispatcher
     returns, parameters = signature.returns, render_defns(signature.arguments)
     operator = function.func.name
-    place = definition_place(function, options)
-    comment = f"// {place}\n" if place else ""
-    return f"""
-{comment}struct TORCH_API {operator.unambiguous_name()} {{
-  using schema = {returns} ({render_types(signature.arguments)});
-  using ptr_schema = schema*;
-  static constexpr const char* name = "{function.namespace}::{operator.name}";
-  static constexpr const char* overload_name = "{operator.overload_name}";
-  static constexpr const char* schema_str = {string_literal(signatures.schema)};
-  static {returns} call({parameters});
-  static {returns} redispatch({_after_key_set(parameters)});
-}};
-"""
+    return _SNIPPETS.render(
+        "declaration",
+        place=definition_place(function, options),
+        name=operator.unambiguous_name(),
+        returns=returns,
+        types=render_types(signature.arguments),
+        qualified_name=f"{function.namespace}::{operator.name}",
+        overload_name=operator.overload_name,
+        schema=string_literal(signatures.schema),
+        parameters=parameters,
+        redispatch_parameters=_after_key_set(parameters),
+    )
 
 
 def _definition(
@@ -112,29 +114,17 @@ def _definition(
     signatures = program.signatures(function)
     signature = signatures.dispatcher
     parameters = render_defns(signature.arguments)
-    arguments = ", ".join([binding.name for binding in signature.arguments])
-    operator = function.func.name.unambiguous_name()
-    find = f"static auto op = create_{operator}_typed_handle();"
     call = static_call(function, signatures, backends) if backends else None
-    if call is None:
-        call = f"{find}\n  return op.call({arguments});"
-    return f"""
-{origin_comment(program, function, options)}
-static C10_NOINLINE c10::TypedOperatorHandle<{operator}::schema> create_{operator}_typed_handle() {{
-  return c10::Dispatcher::singleton()
-      .findSchemaOrThrow({operator}::name, {operator}::overload_name)
-      .typed<{operator}::schema>();
-}}
-
-{signature.returns} {operator}::call({parameters}) {{
-  {call}
-}}
-
-{signature.returns} {operator}::redispatch({_after_key_set(parameters)}) {{
-  {find}
-  return op.redispatch({f"dispatchKeySet, {arguments}" if arguments else "dispatchKeySet"});
-}}
-"""
+    return _SNIPPETS.render(
+        "definition",
+        comment=origin_comment(program, function, options),
+        operator=function.func.name.unambiguous_name(),
+        returns=signature.returns,
+        parameters=parameters,
+        static_call=f"  {call}\n" if call else "",
+        redispatch_parameters=_after_key_set(parameters),
+        arguments=[binding.name for binding in signature.arguments],
+    )
 
 
 def _after_key_set(parameters: str) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from opgen.api import cpp
 from opgen.api.python import structseq_fieldnames
@@ -26,7 +27,11 @@ from opgen.api.signatures import Signatures
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.trace_type import should_trace
 from opgen.model import NativeFunction, SchemaKind
+from opgen.output.snippets import Snippets
+from opgen.output.template import splice
 from opgen.program.python import PythonFunction
+
+_SNIPPETS: Final = Snippets("python_methods.cpp")
 
 GetSignatures = Callable[[NativeFunction], Signatures]
 
@@ -84,7 +89,7 @@ def render_binding(
         base_name=own.base,
         forward=f"{head};",
         method_def=_method_def(name, own.dunder_method, is_noarg, module, doc),
-        method=f"// {name}\n{head}\n{{\n  HANDLE_TH_ERRORS\n{body}  END_HANDLE_TH_ERRORS\n}}\n",
+        method=_SNIPPETS.render("binding", name=name, head=head, body=body),
     )
 
 
@@ -157,13 +162,9 @@ def _opening(module: PythonModule, structseqs: Mapping[Structseq, str]) -> str:
 def _noarg_body(function: PythonFunction, calls: _Calls) -> str:
     opening = _opening(calls.module, calls.structseqs)
     if calls.module.is_class:
-        opening += (
-            f"  if ({calls.module.override_check}(self_)) {{\n"
-            f'    return handle_torch_function(self_, "{function.name}");\n'
-            "  }\n"
-        )
+        opening += _SNIPPETS.render("overridable", check=calls.module.override_check, name=function.name)
     (overload,) = function.overloads
-    return opening + calls.render(overload, "  ")
+    return opening + splice(calls.render(overload), "  ") + "\n"
 
 
 def _parser_body(function: PythonFunction, calls: _Calls) -> str:
@@ -178,29 +179,17 @@ def _parser_body(function: PythonFunction, calls: _Calls) -> str:
         signature_strs = [f"{module.name}.{text}" for text in signature_strs]
         override = f'call_override(_r, args, kwargs, "{function.name}")'
     parsed = "".join([f"    {string_literal(text)},\n" for text in signature_strs])
-    return (
-        f"{_opening(module, calls.structseqs)}"
-        "  static PythonArgParser parser({\n"
-        f"{parsed}"
-        f"  }}, /*traceable=*/{traceable});\n"
-        "\n"
-        f"  ParsedArgs<{max([overload.signature.arguments_count() for overload in overloads])}> parsed_args;\n"
-        f"  auto _r = parser.parse({self_}, args, kwargs, parsed_args);\n"
-        "  if(_r.has_torch_function()) {\n"
-        f"    return {override};\n"
-        "  }\n"
-        f"{_switch(overloads, calls)}"
-        "  Py_RETURN_NONE;\n"
+    return _SNIPPETS.render(
+        "parser",
+        opening=_opening(module, calls.structseqs),
+        signatures=parsed,
+        traceable=traceable,
+        most_arguments=max([overload.signature.arguments_count() for overload in overloads]),
+        self_=self_,
+        override=override,
+        is_overloaded=len(overloads) > 1,
+        overloads=[{"index": index, "call": calls.render(overload)} for index, overload in enumerate(overloads)],
     )
-
-
-def _switch(overloads: Sequence[Overload], calls: _Calls) -> str:
-    if len(overloads) == 1:
-        return calls.render(overloads[0], "  ")
-    cases = [
-        f"    case {index}: {{\n{calls.render(overload, '      ')}    }}\n" for index, overload in enumerate(overloads)
-    ]
-    return f"  switch (_r.idx) {{\n{''.join(cases)}  }}\n"
 
 
 # --------------------------------------------------------------------------------------- calls
@@ -215,20 +204,16 @@ class _Calls:
     """The named tuples that they return, and the variables that hold their types."""
     signatures: GetSignatures
 
-    def render(self, overload: Overload, indent: str) -> str:
-        """What is done once the parser has found an overload."""
+    def render(self, overload: Overload) -> str:
+        """Return the statements that call `overload`, for the place after the parser has chosen it."""
         values = parsed_values(overload.signature)
+        functional = self._call(overload, overload.base, values)
         if overload.outplace is None:
-            return self._call(overload, overload.base, values, indent)
-        return (
-            f"{indent}if (_r.isNone({overload.signature.output_idx()})) {{\n"
-            f"{self._call(overload, overload.base, values, f'{indent}  ')}"
-            f"{indent}}} else {{\n"
-            f"{self._call(overload, overload.outplace, values, f'{indent}  ')}"
-            f"{indent}}}\n"
-        )
+            return functional
+        out = self._call(overload, overload.outplace, values)
+        return _SNIPPETS.render("with_out", out_index=overload.signature.output_idx(), functional=functional, out=out)
 
-    def _call(self, overload: Overload, function: NativeFunction, values: Mapping[str, str], indent: str) -> str:
+    def _call(self, overload: Overload, function: NativeFunction, values: Mapping[str, str]) -> str:
         own, module = self.signatures(function), self.module
         call = dispatch_call(
             overload.signature, own, values, namespace=module.namespace, starts_devices=module.starts_devices
@@ -237,19 +222,13 @@ class _Calls:
         schema = f"{library}::{own.schema}" if deprecation is None else f"[deprecated] {library}::{deprecation.schema}"
         name = f"dispatch_{cpp.name(function.func)}"
         called = f"{name}({', '.join(call.arguments)})"
-        if call.return_type == "void":
-            results = _nothing(function, called, indent)
+        returns = call.return_type != "void"
+        if returns:
+            results = f"return {self._wrapped(call, overload, function, called)};\n"
         else:
-            results = f"{indent}return {self._wrapped(call, overload, function, called)};\n"
-        inits = [f"{indent}{line}\n" for text in call.inits for line in text.split("\n")]
-        return (
-            f"{indent}// {schema}\n"
-            f"{''.join(inits)}"
-            f"{indent}auto {name} = []({call.parameters}) -> {call.return_type} {{\n"
-            f"{indent}  pybind11::gil_scoped_release no_gil;\n"
-            f"{indent}  {'' if call.return_type == 'void' else 'return '}{call.target};\n"
-            f"{indent}}};\n"
-            f"{results}"
+            results = _SNIPPETS.render("returns_list" if _returns_its_list(function) else "returns_none", called=called)
+        return _SNIPPETS.render(
+            "call", schema=schema, inits=call.inits, name=name, call=call, returns=returns, results=results
         )
 
     def _wrapped(self, call: DispatchCall, overload: Overload, function: NativeFunction, called: str) -> str:
@@ -261,18 +240,6 @@ class _Calls:
             structseq = structseq_of(function if self.module.namespace is None else overload.base)
             named = "" if structseq is None else f"{self.structseqs[structseq]}, "
         return f"{self.module.wrap}({named}{called})"
-
-
-def _nothing(function: NativeFunction, called: str, indent: str) -> str:
-    """The call of what returns nothing, and what Python gets instead: None, or the list that was worked on in place."""
-    if not _returns_its_list(function):
-        return f"{indent}{called};\n{indent}Py_RETURN_NONE;\n"
-    return (
-        f"{indent}{called};\n"
-        f"{indent}PyObject* self_tensorlist = _r.args[0];\n"
-        f"{indent}Py_INCREF(self_tensorlist);\n"
-        f"{indent}return self_tensorlist;\n"
-    )
 
 
 def _returns_its_list(function: NativeFunction) -> bool:

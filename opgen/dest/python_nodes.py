@@ -37,8 +37,11 @@ from opgen.api.types import (
     stringT,
 )
 from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram
+
+_SNIPPETS: Final = Snippets("python_nodes.cpp")
 
 SHARDS: Final = 5
 
@@ -80,35 +83,30 @@ def _shard_key(node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What Python sees of a member, with `{op}` for the class of the node; nothing, if it has no type for it."""
+    """The getters of a member, with `_OP` for the class of the node; empty if Python has no type for the member."""
 
     getters: str
     rows: str
     """The rows of the table of properties."""
 
 
+_OP: Final = "{op}"
+"""Stands for the class of the node in the getters of a member, which many nodes have."""
+
+
 def _node_env(node: Node, shown: Mapping[Member, _Shown]) -> Mapping[str, Sequence[str]]:
-    op, members = node.op, [shown[member] for member in node.members]
-    initializer = f"""\
-static PyTypeObject {op}Class;
-addClass<{op}>(module, {op}Class, "{op}", {op}_properties);
-"""
-    properties = f"""\
-{"".join([member.getters for member in members])}\
-static struct PyGetSetDef {{op}}_properties[] = {{
-  THP_FUNCTION_DEFAULT_PROPERTIES,
-{"".join([member.rows for member in members])}\
-  {{nullptr}}
-}};
-"""
+    members = [shown[member] for member in node.members]
+    properties = _SNIPPETS.render(
+        "properties", op=_OP, getters=[member.getters for member in members], rows=[member.rows for member in members]
+    )
     return {
-        "py_function_initializers": (initializer,),
-        "py_function_props_and_getters": (properties.replace("{op}", op),),
+        "py_function_initializers": (_SNIPPETS.render("initializer", op=node.op),),
+        "py_function_props_and_getters": (properties.replace(_OP, node.op),),
     }
 
 
 def _shown(member: Member) -> _Shown:
-    """The getters of a member, and their rows."""
+    """Return the getters of a member, and their rows."""
     body, name = _body(member), member.name
     if body is None:
         return _Shown("", "")
@@ -121,19 +119,20 @@ def _shown(member: Member) -> _Shown:
 
 
 def _row(name: str, getter: str) -> str:
-    return f'  {{(char*)"{name}", (getter)THP{{op}}_{getter}, nullptr, nullptr, nullptr}},\n'
+    return f'  {{(char*)"{name}", (getter)THP{_OP}_{getter}, nullptr, nullptr, nullptr}},\n'
 
 
 def _render_getter(member: Member, suffix: str, body: _Body) -> str:
-    return f"""\
-static PyObject* THP{{op}}_{member.name}{suffix}_getter(THPCppFunction *self, void *_unused) {{
-  HANDLE_TH_ERRORS
-{body.head.replace("{member}", member.member).replace("{name}", member.name)}\
-{body.convert}\
-  END_HANDLE_TH_ERRORS
-}}
-
-"""
+    convert = _SNIPPETS.render(body.convert)
+    text = _SNIPPETS.render(
+        "getter",
+        op=_OP,
+        name=member.name,
+        suffix=suffix,
+        head=_SNIPPETS.render(body.head, op=_OP, member=member.member, name=member.name),
+        convert=_SNIPPETS.render("tuple", each=convert) if body.is_tuple else convert,
+    )
+    return f"{text}\n"
 
 
 # ---------------------------------------------------------------------------------- conversions
@@ -141,165 +140,48 @@ static PyObject* THP{{op}}_{member.name}{suffix}_getter(THPCppFunction *self, vo
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The code of a getter."""
+    """The code of a getter, as names of snippets."""
 
     head: str
-    """Names the member, as `prop`."""
+    """Defines `prop`, the member."""
     convert: str
-    """Returns it as an object of Python's."""
+    """Returns it as an object of Python's; or sets one item of a tuple."""
 
+    @property
+    def is_tuple(self) -> bool:
+        """Whether the getter returns a tuple."""
+        return self.convert.startswith("each_")
 
-_VALUE: Final = "  auto prop = static_cast<{op}*>(self->cdata.get())->{member};\n"
-_VARIABLE: Final = "  const auto& prop = static_cast<{op}*>(self->cdata.get())->{member};\n"
-_LIST: Final = """\
-  const auto *node = static_cast<{op}*>(self->cdata.get());
-  const auto& prop = node->{member};
-  if (node->{name}_released_) {
-    PyErr_SetString(PyExc_RuntimeError, ERR_BACKWARD_TWICE);
-    return nullptr;
-  }
-"""
-
-
-def _optional(list_member: str = "") -> str:
-    """Names the value of an optional; None is returned as such."""
-    return f"""\
-  auto opt_prop = static_cast<{{op}}*>(self->cdata.get())->{{member}};
-  if (!opt_prop{list_member}.has_value()) {{
-    Py_RETURN_NONE;
-  }}
-  auto prop = opt_prop{list_member}.value();
-"""
-
-
-_OPTIONAL: Final = _optional()
-_OPTIONAL_LIST: Final = _optional(".list")
-
-_INTEGER: Final = "  return PyLong_FromUnsignedLong((int64_t) prop);\n"
-_DOUBLE: Final = "  return PyFloat_FromDouble((double) prop);\n"
-_STRING: Final = "  return PyUnicode_FromStringAndSize(prop.data(), prop.size());\n"
-_BOOLEAN: Final = """\
-  if (prop) {
-    Py_RETURN_TRUE;
-  } else {
-    Py_RETURN_FALSE;
-  }
-"""
-_SYMBOLIC: Final = """\
-  if (auto m = prop.maybe_as_int()) {
-    return PyLong_FromUnsignedLong(*m);
-  } else {
-    return py::cast(prop).release().ptr();
-  }
-"""
-_SCALAR: Final = """\
-  if (prop.isComplex()) {
-    auto cprop = prop.to<c10::complex<double>>();
-    return PyComplex_FromDoubles(cprop.real(), cprop.imag());
-  } else if (prop.isFloatingPoint()) {
-    return PyFloat_FromDouble(prop.to<double>());
-  } else if (prop.isIntegral(/*includeBool=*/false)) {
-    return PyLong_FromLong(prop.to<int64_t>());
-  } else if (prop.isBoolean()) {
-    if (prop.to<bool>()) {
-      Py_RETURN_TRUE;
-    } else {
-      Py_RETURN_FALSE;
-    }
-  } else {
-    PyErr_SetString(PyExc_RuntimeError, "Unknown scalar type");
-    return nullptr;
-  }
-"""
-
-
-def _tuple(each: str) -> str:
-    """A tuple, each of whose items is set by the statements `each`."""
-    return f"""\
-  PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
-  for (auto i : c10::irange(prop.size())) {{
-{each}\
-  }}
-  return tup;
-"""
-
-
-_INTEGERS: Final = _tuple("    PyTuple_SetItem(tup, (Py_ssize_t) i, PyLong_FromUnsignedLong((uint64_t) prop[i]));\n")
-_DOUBLES: Final = _tuple("    PyTuple_SetItem(tup, (Py_ssize_t) i, PyFloat_FromDouble((double) prop[i]));\n")
-_SYMBOLICS: Final = _tuple("""\
-    auto si = prop[i];
-    if (auto m = si.maybe_as_int()) {
-      PyTuple_SetItem(tup, (Py_ssize_t) i, PyLong_FromUnsignedLong(*m));
-    } else {
-      auto py_symint = py::cast(si).release().ptr();
-      PyTuple_SetItem(tup, (Py_ssize_t) i, py_symint);
-    }
-""")
-_SCALARS: Final = _tuple("""\
-    if (prop[i].isComplex()) {
-      auto cprop = prop[i].to<c10::complex<double>>();
-      PyTuple_SetItem(tup, (Py_ssize_t) i, PyComplex_FromDoubles(cprop.real(), cprop.imag()));
-    } else if (prop[i].isFloatingPoint()) {
-      auto double_prop = prop[i].to<double>();
-      PyTuple_SetItem(tup, (Py_ssize_t) i, PyFloat_FromDouble(double_prop));
-    } else if (prop[i].isIntegral(/*includeBool=*/false)) {
-      auto long_prop = prop[i].to<int64_t>();
-      PyTuple_SetItem(tup, (Py_ssize_t) i, PyLong_FromLong(long_prop));
-    } else if (prop[i].isBoolean()) {
-      if (prop[i].to<bool>()) {
-        PyTuple_SetItem(tup, (Py_ssize_t) i, Py_True);
-      } else {
-        PyTuple_SetItem(tup, (Py_ssize_t) i, Py_False);
-      }
-    } else {
-      PyErr_SetString(PyExc_RuntimeError, "Unknown scalar type");
-      return nullptr;
-    }
-""")
 
 _TENSORS: Final = (TENSOR, OPTIONAL_TENSOR)
-_TENSOR: Final = _Body(_VARIABLE, "  return THPVariable_Wrap(prop.unpack(self->cdata));\n")
-_RAW_TENSOR: Final = _Body(
-    _VARIABLE,
-    """\
-  pybind11::object obj = pybind11::cast(prop, pybind11::return_value_policy::reference);
-  return obj.release().ptr();
-""",
-)
-_ALL_TENSORS: Final = _Body(
-    _LIST, _tuple("    PyTuple_SetItem(tup, (Py_ssize_t) i, THPVariable_Wrap(prop[i].unpack(self->cdata)));\n")
-)
-_RAW_TENSORS: Final = _Body(
-    _LIST,
-    _tuple("""\
-    pybind11::object obj = pybind11::cast(prop[i], pybind11::return_value_policy::reference);
-    PyTuple_SetItem(tup, (Py_ssize_t) i, obj.release().ptr());
-"""),
-)
+_TENSOR: Final = _Body("variable", "tensor")
+_RAW_TENSOR: Final = _Body("variable", "raw_tensor")
+_ALL_TENSORS: Final = _Body("list", "each_tensor")
+_RAW_TENSORS: Final = _Body("list", "each_raw_tensor")
 
 _BODIES: Final[Mapping[CType, _Body]] = MappingProxyType(
     {
-        LONG: _Body(_VALUE, _INTEGER),
-        BOOL: _Body(_VALUE, _BOOLEAN),
-        SYM_INT: _Body(_VALUE, _SYMBOLIC),
-        SCALAR: _Body(_VALUE, _SCALAR),
-        BaseCType(doubleT): _Body(_VALUE, _DOUBLE),
-        BaseCType(stringT): _Body(_VALUE, _STRING),
-        INT_ARRAY_REF: _Body(_VALUE, _INTEGERS),
-        SYM_INT_ARRAY_REF: _Body(_VALUE, _SYMBOLICS),
-        OptionalCType(LONG): _Body(_OPTIONAL, _INTEGER),
-        OptionalCType(SYM_INT): _Body(_OPTIONAL, _SYMBOLIC),
-        OptionalCType(BaseCType(doubleT)): _Body(_OPTIONAL, _DOUBLE),
-        OptionalCType(BaseCType(stringT)): _Body(_OPTIONAL, _STRING),
-        OPTIONAL_SCALAR: _Body(_OPTIONAL, _SCALAR),
-        OPTIONAL_INT_ARRAY_REF: _Body(_OPTIONAL_LIST, _INTEGERS),
-        OPTIONAL_SYM_INT_ARRAY_REF: _Body(_OPTIONAL_LIST, _SYMBOLICS),
-        OptionalCType(SYM_INT_ARRAY_REF): _Body(_OPTIONAL_LIST, _SYMBOLICS),
-        OptionalCType(ArrayRefCType(BaseCType(doubleT))): _Body(_OPTIONAL_LIST, _DOUBLES),
-        SCALAR_ARRAY_REF: _Body(_LIST, _SCALARS),
+        LONG: _Body("value", "integer"),
+        BOOL: _Body("value", "boolean"),
+        SYM_INT: _Body("value", "symbolic"),
+        SCALAR: _Body("value", "scalar"),
+        BaseCType(doubleT): _Body("value", "double"),
+        BaseCType(stringT): _Body("value", "string"),
+        INT_ARRAY_REF: _Body("value", "each_integer"),
+        SYM_INT_ARRAY_REF: _Body("value", "each_symbolic"),
+        OptionalCType(LONG): _Body("optional", "integer"),
+        OptionalCType(SYM_INT): _Body("optional", "symbolic"),
+        OptionalCType(BaseCType(doubleT)): _Body("optional", "double"),
+        OptionalCType(BaseCType(stringT)): _Body("optional", "string"),
+        OPTIONAL_SCALAR: _Body("optional", "scalar"),
+        OPTIONAL_INT_ARRAY_REF: _Body("optional_list", "each_integer"),
+        OPTIONAL_SYM_INT_ARRAY_REF: _Body("optional_list", "each_symbolic"),
+        OptionalCType(SYM_INT_ARRAY_REF): _Body("optional_list", "each_symbolic"),
+        OptionalCType(ArrayRefCType(BaseCType(doubleT))): _Body("optional_list", "each_double"),
+        SCALAR_ARRAY_REF: _Body("list", "each_scalar"),
     }
 )
-"""How values that are no tensors get to Python; those of other types don't."""
+"""The getters of values that aren't tensors; values of other types have none."""
 
 
 def _body(member: Member) -> _Body | None:

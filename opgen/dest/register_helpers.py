@@ -17,8 +17,11 @@ from opgen.dest.dispatch_key_files import functions_keys, ops_header
 from opgen.dest.includes import ops_include
 from opgen.dest.served_forms import Served
 from opgen.model import STRUCTURED_DISPATCH_KEYS, DispatchKey, is_cuda_dispatch_key
+from opgen.output.snippets import Snippets
 from opgen.program.program import Options
 from opgen.releases.release import Release
+
+_SNIPPETS: Final = Snippets("register_helpers.cpp")
 
 _CUDA_INCLUDES: Final = (
     "#include <c10/cuda/CUDAGuard.h>",
@@ -35,37 +38,6 @@ _ALLOCATE_THROUGH_DISPATCHER: Final = frozenset(
 )
 """Keys whose results are allocated by `at::empty`; of other keys, only those of devices have results."""
 
-_RESIZE_OUT: Final = """
-void resize_out(const Tensor &out, IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {
-  TORCH_CHECK(options.dtype() == out.dtype(),
-      "Expected out tensor to have dtype ", options.dtype(), ", but got ", out.dtype(), " instead");
-  TORCH_CHECK(options.device() == out.device(),
-      "Expected out tensor to have device ", options.device(), ", but got ", out.device(), " instead");
-  const bool resized = at::native::resize_output(out, sizes);
-  // Memory that was large enough keeps the strides that its owner gave it.
-  if (resized) {
-    if (!strides.empty()) {
-      TORCH_INTERNAL_ASSERT(!options.memory_format_opt().has_value());
-      out.as_strided_(sizes, strides);
-    } else if (options.memory_format_opt().has_value()) {
-      out.unsafeGetTensorImpl()->empty_tensor_restride(*options.memory_format_opt());
-    }
-  }
-}"""
-
-_CHECK_INPLACE: Final = """
-void check_inplace(const Tensor &self, IntArrayRef sizes, const TensorOptions &options) {
-  TORCH_CHECK(options.dtype() == self.dtype(),
-      "Bad in-place call: ",
-      "input tensor dtype ", self.dtype(), " and output tensor dtype ", options.dtype(), " should match");
-  TORCH_CHECK(options.device() == self.device(),
-      "Bad in-place call: ",
-      "input tensor device ", self.device(), " and output tensor device ", options.device(), " should match");
-  TORCH_CHECK(sizes == self.sizes(),
-      "Bad in-place call: ",
-      "input tensor size ", self.sizes(), " and output tensor size ", sizes, " should match");
-}"""
-
 
 def helper_functions(key: DispatchKey) -> list[str]:
     """The functions that the registrations of `key` may call."""
@@ -73,8 +45,8 @@ def helper_functions(key: DispatchKey) -> list[str]:
         return []
     functions = [_create_out(key)]
     if key is not DispatchKey.CompositeExplicitAutogradNonFunctional:
-        functions.append(_RESIZE_OUT)
-    functions += [_CHECK_INPLACE, _maybe_create_proxy(key)]
+        functions.append(_SNIPPETS.render("resize_out").removesuffix("\n"))
+    functions += [_SNIPPETS.render("check_inplace").removesuffix("\n"), _maybe_create_proxy(key)]
     return [
         'C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED("-Wunused-function")',
         *filter(None, functions),
@@ -88,28 +60,16 @@ def _create_out(key: DispatchKey) -> str:
         return ""
     # The meta function may say any device; what is allocated for it is on none.
     options = "options.device(at::kMeta)" if key is DispatchKey.Meta else "options"
-    return f"""
-Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {{
-  if (strides.empty()) {{
-    return {empty}(sizes, {options});
-  }} else {{
-    return {_allocator(key, "empty_strided")}(sizes, strides, {options});
-  }}
-}}"""
+    return _SNIPPETS.render(
+        "create_out", empty=empty, options=options, empty_strided=_allocator(key, "empty_strided")
+    ).removesuffix("\n")
 
 
 def _maybe_create_proxy(key: DispatchKey) -> str:
     empty_strided = _allocator(key, "empty_strided")
     if not empty_strided:
         return ""
-    return f"""
-std::optional<Tensor> maybe_create_proxy(
-    const Tensor &out, IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {{
-  if (out.strides() != strides) {{
-    return {empty_strided}(sizes, strides, options);
-  }}
-  return std::nullopt;
-}}"""
+    return _SNIPPETS.render("maybe_create_proxy", empty_strided=empty_strided).removesuffix("\n")
 
 
 def _allocator(key: DispatchKey, name: str) -> str:

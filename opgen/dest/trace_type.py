@@ -22,8 +22,11 @@ from opgen.dest.autograd_kernels import kernel_name, named_head, returned_value
 from opgen.dest.includes import ops_include
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
+
+_SNIPPETS: Final = Snippets("trace_type.cpp")
 
 MANUAL_TRACER: Final = frozenset(
     (
@@ -83,7 +86,7 @@ def should_trace(function: NativeFunction) -> bool:
 
 def _item_env(signatures: Signatures) -> Mapping[str, Sequence[str]]:
     func, kernel = signatures.func, kernel_name(signatures.function)
-    registration = f'm.impl("{func.name.text}",\n       TORCH_FN(TraceType::{kernel})\n);\n'
+    registration = _SNIPPETS.render("registration", operator=func.name.text, kernel=kernel)
     return {
         "ops_headers": (ops_include(func.name.name.base, "_ops"),),
         "trace_method_definitions": (_render(signatures, kernel),),
@@ -98,13 +101,15 @@ def _render(signatures: Signatures, kernel: str) -> str:
     if should_trace(function):
         before, after = _recorded_inputs(function), _recorded_outputs(names)
     result, returned = _returned(names, function.func.kind())
-    return (
-        f"{named_head(dispatcher, kernel)} {{\n"
-        f"{before}"
-        f"  {result}at::_ops::{function.func.name.unambiguous_name()}::redispatch("
-        f"{', '.join([_KEYS_BELOW, *[binding.name for binding in dispatcher.arguments]])});\n"
-        f"{after}"
-        f"{returned}}}\n"
+    redispatch = f"at::_ops::{function.func.name.unambiguous_name()}::redispatch"
+    arguments = ", ".join([_KEYS_BELOW, *[binding.name for binding in dispatcher.arguments]])
+    return _SNIPPETS.render(
+        "kernel",
+        head=named_head(dispatcher, kernel),
+        before=before,
+        call=f"{result}{redispatch}({arguments})",
+        after=after,
+        returned=returned,
     )
 
 
@@ -138,21 +143,7 @@ def _recorded_inputs(function: NativeFunction) -> str:
         # What is written to is checked, since the graph's operator writes to nothing.
         out, written = ("_out", arguments.out[0].name) if arguments.out else ("", "self")
         unique = f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}{out}", {written});\n'
-    return (
-        "  torch::jit::Node* node = nullptr;\n"
-        "  std::shared_ptr<jit::tracer::TracingState> tracer_state;\n"
-        "  if (jit::tracer::isTracing()) {\n"
-        "    tracer_state = jit::tracer::getTracingState();\n"
-        "    at::Symbol op_name;\n"
-        f"{_op_name(func)}"
-        "    node = tracer_state->createNode(op_name, /*num_outputs=*/0);\n"
-        "    jit::tracer::recordSourceLocation(node);\n"
-        f"{inputs}"
-        "    tracer_state->insertNode(node);\n"
-        f"{unique}"
-        "    jit::tracer::setTracingState(nullptr);\n"
-        "  }\n"
-    )
+    return _SNIPPETS.render("recorded_inputs", op_name=_op_name(func), inputs=inputs, unique=unique)
 
 
 def _op_name(func: FunctionSchema) -> str:
@@ -204,9 +195,9 @@ def _out_options(out: str) -> str:
 
 
 def _if_outplace(then: str, otherwise: str) -> str:
-    return f"    if (tracer_state->force_outplace) {{\n{then}    }} else {{\n{otherwise}    }}\n"
+    return _SNIPPETS.render("if_outplace", then=then, otherwise=otherwise)
 
 
 def _recorded_outputs(names: Sequence[str]) -> str:
     outputs = "".join([f"    jit::tracer::addOutput(node, {name});\n" for name in names])
-    return f"  if (tracer_state) {{\n    jit::tracer::setTracingState(std::move(tracer_state));\n{outputs}  }}\n"
+    return _SNIPPETS.render("recorded_outputs", outputs=outputs)

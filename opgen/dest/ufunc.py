@@ -13,7 +13,7 @@ For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -33,8 +33,11 @@ from opgen.model import (
     UfuncKey,
 )
 from opgen.output.files import OutputFile
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+
+_SNIPPETS: Final = Snippets("ufunc.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _SCALAR: Final = BaseType(BaseTy.Scalar)
@@ -86,13 +89,13 @@ class UfuncParts:
     def stub_declaration(self) -> str:
         """The dispatch stub through which the loop is found."""
         types = _comma("TensorIteratorBase&", render_types(self.stub_parameters))
-        return f"using {self.name}_fn = void(*)({types});\nDECLARE_DISPATCH({self.name}_fn, {self.name}_stub)\n"
+        return _SNIPPETS.render("stub_declaration", name=self.name, types=types)
 
     def impl(self, program: Program, key: DispatchKey, callee: str, first: str) -> str:
         """The structured kernel's `impl`, which calls the loop."""
         head = program.group_signatures(self.group).impl(ufunc.kernel_name(self.group, key)).defn()
-        call = _comma(first, ", ".join([p.name for p in self.stub_parameters]))
-        return f"{head} {{\n  {callee}({call});\n}}\n"
+        arguments = [first, *(parameter.name for parameter in self.stub_parameters)]
+        return _SNIPPETS.render("impl", head=head, callee=callee, arguments=arguments)
 
     def declarations(self, program: Program, key: DispatchKey) -> dict[str, object]:
         """The classes of the meta function and the kernel, as the templates call them."""
@@ -120,12 +123,9 @@ def _first_loops(loops: Mapping[UfuncKey, UfuncInnerLoop], keys: Iterable[UfuncK
 
 
 def _render_switch(name: str, cases: Iterable[tuple[ScalarType, str]]) -> str:
-    """A choice by the iterator's element type; in each case's statements, `scalar_t` is that type."""
-    texts = [
-        f"    AT_DISPATCH_CASE(at::ScalarType::{dtype},\n      [&]() {{\n{statements}      }}\n    )\n"
-        for dtype, statements in cases
-    ]
-    return f'  AT_DISPATCH_SWITCH(iter.common_dtype(), "{name}",\n{"".join(texts)}  );\n'
+    """Return a switch over the iterator's element type."""
+    rows = [{"dtype": dtype, "statements": statements} for dtype, statements in cases]
+    return _SNIPPETS.render("switch", name=name, cases=rows)
 
 
 # ------------------------------------------------------------------------------------------- CPU
@@ -135,13 +135,16 @@ def _emit_cpu(program: Program, parts: UfuncParts, templates: TemplateSet) -> It
     stub = f"{parts.name}_stub"
     impl = parts.impl(program, DispatchKey.CPU, stub, "device_type(), *this")
     env = parts.declarations(program, DispatchKey.CPU)
-    env["native_definitions"] = f"{parts.stub_declaration()}DEFINE_DISPATCH({stub});\n\n{impl}"
-    operator = parts.group.root_name
+    stub_declaration, operator = parts.stub_declaration(), parts.group.root_name
+    env["native_definitions"] = _SNIPPETS.render("cpu", stub_declaration=stub_declaration, stub=stub, impl=impl)
     yield OutputFile(f"UfuncCPU_{parts.name}.cpp", templates.render("UfuncCPU.cpp", env), operator=operator)
-    loop = f"{parts.loop_head()} {{\n{render_cpu_switch(parts)}}}\n"
-    env["native_definitions"] = (
-        f"namespace {{\n\n{loop}\n}} // anonymous namespace\n\n"
-        f"{parts.stub_declaration()}REGISTER_DISPATCH({stub}, &{parts.name}_kernel)\n"
+    env["native_definitions"] = _SNIPPETS.render(
+        "cpu_loop",
+        head=parts.loop_head(),
+        switch=render_cpu_switch(parts),
+        stub_declaration=stub_declaration,
+        stub=stub,
+        name=parts.name,
     )
     text = templates.render("UfuncCPUKernel.cpp", env)
     yield OutputFile(f"UfuncCPUKernel_{parts.name}.cpp", text, group="cpu_vec_", operator=operator)
@@ -169,7 +172,7 @@ def _render_cpu_loop(parts: UfuncParts, scalar_loop: str, vector_loop: str | Non
         lambdas.append(_render_lambda(parts, vector_loop, _VECTORIZED, "_v_"))
     function = "cpu_kernel" if vector_loop is None else "cpu_kernel_vec"
     lines = [*statements, f"{function}(iter,", *[f"  {text}," for text in lambdas[:-1]], f"  {lambdas[-1]}", ");"]
-    return "".join([f"        {line}\n" for line in lines])
+    return "\n".join(lines)
 
 
 def _render_lambda(parts: UfuncParts, loop: str, element: str, prefix: str) -> str:
@@ -186,12 +189,14 @@ def _emit_cuda(program: Program, parts: UfuncParts, templates: TemplateSet, *, r
     functors, switch = render_cuda_kernel(parts)
     env = parts.declarations(program, DispatchKey.CUDA)
     env["cuda_headers"] = f"#include <ATen/native/{'hip' if rocm else 'cuda'}/Loops.cuh>"
-    env["native_definitions"] = (
-        f"\n{functors}"
-        f"{parts.stub_declaration()}\n"
-        f"{parts.loop_head()} {{\n{switch}}}\n"
-        f"REGISTER_DISPATCH({parts.name}_stub, &{parts.name}_kernel)\n\n"
-        f"{parts.impl(program, DispatchKey.CUDA, f'{parts.name}_kernel', '*this')}"
+    env["native_definitions"] = _SNIPPETS.render(
+        "cuda",
+        functors=functors,
+        stub_declaration=parts.stub_declaration(),
+        head=parts.loop_head(),
+        switch=switch,
+        name=parts.name,
+        impl=parts.impl(program, DispatchKey.CUDA, f"{parts.name}_kernel", "*this"),
     )
     text = templates.render("UfuncCUDA.cu", env)
     return OutputFile(f"UfuncCUDA_{parts.name}.cu", text, group="cuda_", operator=parts.group.root_name)
@@ -243,25 +248,17 @@ def _render_functor(parts: UfuncParts, key: UfuncKey, body: str) -> str:
     name = f"{key}_{body}"
     elements = {b.name for b in bindings.apply}
     arguments = [f"static_cast<opmath_t>({a.name})" if a.name in elements else f"{a.name}_" for a in parts.arguments]
-    return (
-        "template <typename scalar_t>\n"
-        f"struct {name} {{\n"
-        "  using opmath_t = at::opmath_type<scalar_t>;\n"
-        f"{_render_constructor(name, bindings.ctor)}"
-        f"  __device__ scalar_t operator()({render_defns(bindings.apply)}) const {{\n"
-        f"    return ufunc::{body}({', '.join(arguments)});\n"
-        "  }\n"
-        "};\n\n"
+    functor = _SNIPPETS.render(
+        "functor",
+        name=name,
+        parameters=bindings.ctor,
+        constructor=render_defns(bindings.ctor),
+        initializers=[f"{parameter.name}_({parameter.name})" for parameter in bindings.ctor],
+        elements=render_defns(bindings.apply),
+        body=body,
+        arguments=arguments,
     )
-
-
-def _render_constructor(name: str, parameters: Sequence[Binding]) -> str:
-    """Members for the parameters, and the constructor that sets them."""
-    if not parameters:
-        return ""
-    members = "".join([f"  {p.type} {p.name}_;\n" for p in parameters])
-    setters = ", ".join([f"{p.name}_({p.name})" for p in parameters])
-    return f"{members}  {name}({render_defns(parameters)}) : {setters} {{}}\n"
+    return f"{functor}\n"
 
 
 def _cuda_cases(parts: UfuncParts, plan: _CudaPlan) -> Iterator[tuple[ScalarType, str]]:
@@ -273,24 +270,15 @@ def _cuda_cases(parts: UfuncParts, plan: _CudaPlan) -> Iterator[tuple[ScalarType
         ]
         if UfuncKey.CUDAFunctor in functors:
             call = f"{functors[UfuncKey.CUDAFunctor]}<scalar_t>({_constants(parts, None)})"
-            branches.append(f" else {{\n          gpu_kernel(iter, {call});\n        }}")
-        # `if (false)`, so that all that may follow begin with `else`.
-        yield (
-            dtype,
-            (f"        using opmath_t = at::opmath_type<scalar_t>;\n        if (false) {{}}{''.join(branches)}\n"),
-        )
+            branches.append(_SNIPPETS.render("else_tensors", call=call).removesuffix("\n"))
+        yield dtype, _SNIPPETS.render("cuda_case", branches="".join(branches))
 
 
 def _render_branch(parts: UfuncParts, functor: str, index: int) -> str:
-    """What runs if the tensor of that index is a CPU scalar; the iterator's operand 0 is the result."""
-    operand = index + 1
-    return (
-        f" else if (iter.is_cpu_scalar({operand})) {{\n"
-        f"          {functor}<scalar_t> ufunctor({_constants(parts, index)});\n"
-        f"          iter.remove_operand({operand});\n"
-        "          gpu_kernel(iter, ufunctor);\n"
-        "        }"
-    )
+    """Return the branch for a CPU scalar as the tensor at `index`."""
+    return _SNIPPETS.render(
+        "else_scalar", operand=index + 1, functor=functor, constants=_constants(parts, index)
+    ).removesuffix("\n")
 
 
 def _constants(parts: UfuncParts, scalar_index: int | None) -> str:

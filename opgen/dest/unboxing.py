@@ -28,8 +28,11 @@ from opgen.api.translate import call_arguments
 from opgen.dest.cpp_text import string_literal
 from opgen.model import Argument, BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 from opgen.output.files import OutputFile, emit_sharded, shard
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
+
+_SNIPPETS: Final = Snippets("unboxing.cpp")
 
 _HEADER: Final = "UnboxingFunctions.h"
 _SOURCE: Final = "UnboxingFunctions.cpp"
@@ -95,8 +98,9 @@ def _definition(program: Program, function: NativeFunction) -> str:
     call = f"{callee}{signature.name()}({call_arguments(bindings, signature.arguments)});"
     body = [*code, f"drop(stack, {len(bindings)});"]
     body += ["auto result_ = " + call, "pack(stack, std::move(result_));"] if function.func.returns else [call]
-    lines = "".join([f"  {line}\n" for line in body])
-    return f"\n// {_schema(program, function)}\nTORCH_API void {unboxing.name(function)}(Stack & stack) {{\n{lines}}}"
+    return _SNIPPETS.render(
+        "definition", schema=_schema(program, function), name=unboxing.name(function), statements=body
+    ).removesuffix("\n")
 
 
 def _registration(program: Program, function: NativeFunction) -> str:
@@ -105,24 +109,21 @@ def _registration(program: Program, function: NativeFunction) -> str:
     positional = len(func.arguments.flat_positional)
     arguments = [_argument(a, at >= positional) for at, a in enumerate(func.schema_order_arguments())]
     returns = [f"c10::Argument({string_literal(returned.name or '')})" for returned in func.returns]
-    return f"""
-// {_schema(program, function)}
-OperatorGenerator(
-    {string_literal(f"{function.namespace}::{func.name.name}")},
-    {string_literal(func.name.overload_name)},
-    {_braced(arguments)},
-    {_braced(returns)},
-    [](Stack & stack) {{
-      RECORD_FUNCTION({string_literal(str(func.name.name))}, std::vector<c10::IValue>());
-      at::unboxing::{name}(stack);
-    }},
-    aliasAnalysisFromSchema()
-),"""
+    return _SNIPPETS.render(
+        "registration",
+        schema=_schema(program, function),
+        operator=string_literal(f"{function.namespace}::{func.name.name}"),
+        overload=string_literal(func.name.overload_name),
+        arguments=_braced(arguments),
+        returns=_braced(returns),
+        recorded=string_literal(str(func.name.name)),
+        name=name,
+    ).removesuffix("\n")
 
 
 def _braced(items: Sequence[str]) -> str:
     """A list in braces, an item a line."""
-    return "{\n" + "".join([f"        {item},\n" for item in items]) + "    }" if items else "{}"
+    return "{\n" + "".join([f"    {item},\n" for item in items]) + "}" if items else "{}"
 
 
 def _argument(argument: Argument, is_keyword_only: bool) -> str:

@@ -46,8 +46,11 @@ from opgen.dest.variable_type_graph import render_history, render_hooks, render_
 from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
 from opgen.model import BaseTy, BaseType, NativeFunction
 from opgen.output.files import OutputFile, shard
+from opgen.output.snippets import Snippets
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
 from opgen.program.autograd import AutogradProgram
+
+_SNIPPETS: Final = Snippets("variable_type.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _RESULT_OF_FORWARD: Final = "output"
@@ -150,19 +153,19 @@ def _render_file(contents: _Contents, is_even: bool, templates: TemplateSet) -> 
 
 
 def _render_block(key: str, registrations: Sequence[str]) -> str:
-    lines = "\n".join(registrations)
-    return f"TORCH_LIBRARY_IMPL(aten, {registered_key(key)}, m) {{\n{lines}\n}}\n\n"
+    text = _SNIPPETS.render("registrations", key=registered_key(key), registrations="\n".join(registrations) + "\n")
+    return f"{text}\n"
 
 
 def registered_key(key: str) -> str:
-    """The dispatch key that kernels are registered under which are for a key of derivatives.yaml."""
+    """Return the dispatch key to register kernels under, for `key` of derivatives.yaml."""
     return "Autograd" if key == DEFAULT_KEY else key
 
 
 def _registration(piece: KernelPiece) -> str:
     if not piece.name:
         return f'm.impl("{piece.operator}", torch::autograd::autogradNotImplementedFallback());'
-    return f'm.impl("{piece.operator}",\n       TORCH_FN(VariableType::{piece.name})\n);'
+    return _SNIPPETS.render("registration", piece=piece).removesuffix("\n")
 
 
 # ---------------------------------------------------------------------------------- the kernel
@@ -173,23 +176,22 @@ def _render_kernel(kernel: Kernel, name: str) -> str:
     parameters = ", ".join(["c10::DispatchKeySet ks", *[one.defn for one in kernel.parameters]])
     unpacked = [f"{one.unpacking}{at});\n" for at, one in enumerate(kernel.parameters) if one.unpacking]
     checks = _render_checks(kernel) if kernel.home.checks_results else NO_CHECKS
-    return f"""\
-{kernel.signatures.dispatcher.returns.spelled} {name}({parameters}) {{
-{"".join(unpacked)}\
-{_render_recording(kernel) if kernel.records else ""}\
-{checks.before}\
-{_render_call(kernel)}\
-{checks.after}\
-{_render_results(kernel) if kernel.records else ""}\
-{render_refusal(kernel, OUT_REASON) if kernel.is_out and kernel.inputs else ""}\
-{render_hooks(kernel) if kernel.records else ""}\
-{_RESET if kernel.names.base in RESETS_GRADIENTS and kernel.names.is_of_torch else ""}\
-{_render_return(kernel)}\
-}}
-"""
-
-
-_RESET: Final = "  reset_grad_accumulator(self);\n"
+    resets = kernel.names.base in RESETS_GRADIENTS and kernel.names.is_of_torch
+    return _SNIPPETS.render(
+        "kernel",
+        returns=kernel.signatures.dispatcher.returns.spelled,
+        name=name,
+        parameters=parameters,
+        unpacking=unpacked,
+        recording=_render_recording(kernel) if kernel.records else "",
+        checks=checks,
+        call=_render_call(kernel),
+        results=_render_results(kernel) if kernel.records else "",
+        refusal=render_refusal(kernel, OUT_REASON) if kernel.is_out and kernel.inputs else "",
+        hooks=render_hooks(kernel) if kernel.records else "",
+        reset="  reset_grad_accumulator(self);\n" if resets else "",
+        returned=_render_return(kernel),
+    )
 
 
 def _render_checks(kernel: Kernel) -> DebugChecks:
@@ -218,12 +220,10 @@ def _render_recording(kernel: Kernel) -> str:
     if kernel.is_inplace:
         check = "" if kernel.is_foreach else "  check_inplace(self, _any_requires_grad);\n"
         inplace = check + render_original_self(kernel)
-    return f"""\
-  [[maybe_unused]] auto _any_requires_grad = compute_requires_grad( {names} );
-{narrowed}
-{render_flags(kernel)}\
-{inplace}\
-{_render_out_checks(kernel) if kernel.is_out else f"{_render_constants(kernel)}{render_nodes(kernel)}"}"""
+    nodes = _render_out_checks(kernel) if kernel.is_out else f"{_render_constants(kernel)}{render_nodes(kernel)}"
+    return _SNIPPETS.render(
+        "recording", names=names, narrowed=narrowed, flags=render_flags(kernel), inplace=inplace, nodes=nodes
+    )
 
 
 def _render_constants(kernel: Kernel) -> str:
@@ -243,14 +243,7 @@ def _render_constants(kernel: Kernel) -> str:
 def _render_out_checks(kernel: Kernel) -> str:
     """Refuses gradients altogether, as out forms don't record the graph."""
     groups = [[one.name for one in kernel.read], [one.name for one in kernel.outputs]]
-    checks = "".join(
-        [
-            f"  if (compute_requires_grad( {', '.join(group)} )) {{\n"
-            f'    throw_error_out_requires_grad("{kernel.names.base}");\n'
-            "  }\n"
-            for group in groups
-        ]
-    )
+    checks = "".join([_SNIPPETS.render("out_check", names=group, base=kernel.names.base) for group in groups])
     return f"  {kernel.home.node_pointer}<Node> grad_fn;\n{checks}"
 
 
@@ -267,31 +260,19 @@ def _render_call(kernel: Kernel) -> str:
     is_below = kernel.writes or kernel.is_view_family or (not kernel.names.is_of_torch and func.is_mutable)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
     if kernel.writes or not func.returns:
-        return f"  {{\n    {guard}\n    {call};\n  }}\n"
-    return f"""\
-  auto _tmp = ([&]() {{
-{_render_dispatch(kernel, guard, call)}\
-  }})();
-{_render_results_named(kernel)}"""
-
-
-def _render_dispatch(kernel: Kernel, guard: str, call: str) -> str:
-    """The call; or, where there are tangents but no formula for them, one of what the operator is made of."""
-    if not (kernel.records and not kernel.forward and kernel.home.has_decompositions):
-        return f"    {guard}\n    return {call};\n"
-    name = kernel.function.func.name
-    names = ", ".join([one.name for one in kernel.parameters])
-    run = f"impl::run_jit_decomposition_with_args_for_jvp<{_decomposed_type(kernel)}>"
-    return f"""\
-    if (({is_tangent_defined(kernel.inputs)})) {{
-      static c10::OperatorName full_name("aten::{name.name}", "{name.overload_name}");
-      static ::std::optional<c10::OperatorHandle> opt_op = c10::Dispatcher::singleton().findSchema(full_name);
-      return {run}("{name.name}", *opt_op, ks, {names});
-    }} else {{
-      {guard}
-      return {call};
-    }}
-"""
+        return _SNIPPETS.render("call_in_block", guard=guard, call=call)
+    # With tangents but no formula for them, the decomposition of the operator runs instead.
+    return _SNIPPETS.render(
+        "call",
+        falls_back=kernel.records and not kernel.forward and kernel.home.has_decompositions,
+        is_tangent_defined=is_tangent_defined(kernel.inputs),
+        name=kernel.function.func.name,
+        run=f"impl::run_jit_decomposition_with_args_for_jvp<{_decomposed_type(kernel)}>",
+        arguments=[one.name for one in parameters],
+        guard=guard,
+        call=call,
+        results=_render_results_named(kernel),
+    )
 
 
 def _decomposed_type(kernel: Kernel) -> str:

@@ -17,6 +17,9 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
+from opgen.output.snippets import Snippets
+
+_SNIPPETS: Final = Snippets("variable_type_checks.cpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,93 +45,32 @@ def render_checks(
         return NO_CHECKS
     before = "".join([piece.before for piece in checked])
     after = "".join([*[piece.after for piece in checked], *[_result(kernel, name, view_base) for name in results]])
-    return DebugChecks(f"  #ifndef NDEBUG\n{before}  #endif\n", f"  #ifndef NDEBUG\n{after}  #endif\n")
+    return DebugChecks(_SNIPPETS.render("debug_only", checks=before), _SNIPPETS.render("debug_only", checks=after))
 
 
 def _tensor(name: str, *, reserves: bool) -> DebugChecks:
     del reserves
-    before = f"""\
-  auto {name}_storage_saved =
-    {name}.has_storage() ? ::std::optional<Storage>({name}.storage()) : ::std::nullopt;
-  c10::intrusive_ptr<TensorImpl> {name}_impl_saved;
-  if ({name}.defined()) {name}_impl_saved = {name}.getIntrusivePtr();
-"""
-    after = f"""\
-{_same_storage(name, name)}\
-  if ({name}_impl_saved && !at::impl::dispatch_mode_enabled() && !at::impl::tensor_has_dispatch({name}))
-    TORCH_INTERNAL_ASSERT({name}_impl_saved == {name}.getIntrusivePtr());
-"""
+    before = _SNIPPETS.render("tensor_before", name=name)
+    after = _SNIPPETS.render("tensor_after", same_storage=_same_storage(name, name), name=name)
     return DebugChecks(before, after)
 
 
 def _same_storage(name: str, other: str) -> str:
-    return f"""\
-  if ({name}_storage_saved.has_value() &&
-      !at::impl::dispatch_mode_enabled() &&
-      !at::impl::tensor_has_dispatch({name}) &&
-      !at::impl::tensor_has_dispatch({other}))
-    TORCH_INTERNAL_ASSERT({name}_storage_saved.value().is_alias_of({other}.storage()));
-"""
-
-
-def _storages(name: str, reserves: bool) -> tuple[str, str]:
-    """The vector for the storages of a list, and the member function that adds one."""
-    vector = f"  std::vector<::std::optional<Storage>> {name}_storage_saved"
-    if reserves:
-        return f"{vector};\n  {name}_storage_saved.reserve({name}.size());\n", "emplace_back"
-    return f"{vector}({name}.size());\n", "push_back"
+    return _SNIPPETS.render("same_storage", name=name, other=other)
 
 
 def _tensors(name: str, *, reserves: bool) -> DebugChecks:
-    vector, add = _storages(name, reserves)
-    before = f"""\
-{vector}\
-  for (const Tensor& tensor : {name})
-    {name}_storage_saved.{add}(
-      tensor.has_storage() ? ::std::optional<Storage>(tensor.storage()) : ::std::nullopt);
-  std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
-  for (size_t i=0; i<{name}.size(); i++)
-    if ({name}[i].defined()) {name}_impl_saved[i] = {name}[i].getIntrusivePtr();
-"""
-    after = f"""\
-  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
-    if ({name}_storage_saved[i].has_value() && !at::impl::tensorlist_has_dispatch({name}))
-      TORCH_INTERNAL_ASSERT({name}_storage_saved[i].value().is_alias_of({name}[i].storage()));
-  }}
-  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
-    if ({name}_impl_saved[i] && !at::impl::tensorlist_has_dispatch({name}))
-      TORCH_INTERNAL_ASSERT({name}_impl_saved[i] == {name}[i].getIntrusivePtr());
-  }}
-"""
-    return DebugChecks(before, after)
+    return _list_checks("tensors", name, reserves)
 
 
 def _optional_tensors(name: str, *, reserves: bool) -> DebugChecks:
-    vector, add = _storages(name, reserves)
-    before = f"""\
-{vector}\
-  for (const ::std::optional<Tensor>& tensor : {name})
-    {name}_storage_saved.{add}(
-      tensor.has_value() && tensor->has_storage() ? ::std::optional<Storage>(tensor->storage()) : ::std::nullopt);
-  std::vector<c10::intrusive_ptr<TensorImpl>> {name}_impl_saved({name}.size());
-  for (size_t i=0; i<{name}.size(); i++) {{
-    ::std::optional<Tensor> t = {name}[i];
-    if (t.has_value() && t->defined()) {name}_impl_saved[i] = t->getIntrusivePtr();
-  }}
-"""
-    after = f"""\
-  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
-    if ({name}_storage_saved[i].has_value() && !at::impl::tensorlist_has_dispatch({name}))
-      TORCH_INTERNAL_ASSERT({name}_storage_saved[i].value().is_alias_of(
-          static_cast<::std::optional<Tensor>>({name}[i])->storage()));
-  }}
-  for (size_t i=0; i<{name}.size() && !at::impl::dispatch_mode_enabled(); i++) {{
-    if ({name}_impl_saved[i])
-      TORCH_INTERNAL_ASSERT(
-        {name}_impl_saved[i] == static_cast<::std::optional<Tensor>>({name}[i])->getIntrusivePtr());
-  }}
-"""
-    return DebugChecks(before, after)
+    return _list_checks("optional_tensors", name, reserves)
+
+
+def _list_checks(kind: str, name: str, reserves: bool) -> DebugChecks:
+    add = "emplace_back" if reserves else "push_back"
+    before = _SNIPPETS.render(f"{kind}_before", name=name, reserves=reserves, add=add)
+    return DebugChecks(before, _SNIPPETS.render(f"{kind}_after", name=name))
 
 
 def _result(kernel: str, name: str, view_base: str) -> str:
@@ -138,16 +80,9 @@ def _result(kernel: str, name: str, view_base: str) -> str:
     if view_base:
         text += _same_storage(view_base, name)
     elif kernel not in MAY_RETURN_OLD_STORAGE:
-        text += f"""\
-  if ({name}.has_storage() && {usable}) {{
-    TORCH_INTERNAL_ASSERT({name}.storage().use_count() == 1, "function: {kernel}");
-  }}
-"""
+        text += _SNIPPETS.render("result_storage", name=name, usable=usable, kernel=kernel)
     if kernel not in MAY_RETURN_OLD_IMPL:
-        text += f"""\
-  if ({usable})
-    TORCH_INTERNAL_ASSERT({name}.use_count() == expected_fresh_use_count({name}), "function: {kernel}");
-"""
+        text += _SNIPPETS.render("result_impl", usable=usable, name=name, kernel=kernel)
     return text
 
 

@@ -22,6 +22,9 @@ from typing import Final
 from opgen.api.autograd import ForwardDerivative
 from opgen.dest.variable_type_kernel import Kernel, Parameter
 from opgen.model import BaseTy, BaseType
+from opgen.output.snippets import Snippets
+
+_SNIPPETS: Final = Snippets("variable_type_forward.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 
@@ -65,24 +68,13 @@ def _render_flag(derivative: ForwardDerivative, kernel: Kernel) -> str:
 def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, required: Sequence[Parameter]) -> str:
     first, *others = [one.name for one in required if one.is_list]
     any_defined = " || ".join([f"isFwGradDefined({one.element})" for one in required])
-    return f"""\
-{"".join([_render_same_length(first, other) for other in others])}\
-  std::vector<bool> {_flag(derivative)}({kernel.length});
-  for (const auto& i : c10::irange({kernel.length})) {{
-    {_flag(derivative)}[i] = {any_defined};
-  }}
-"""
-
-
-def _render_same_length(first: str, other: str) -> str:
-    return f"""\
-  TORCH_CHECK(
-      {first}.size() == {other}.size(),
-        "Tensor lists must have the same number of tensors, got ",
-      {first}.size(),
-        " and ",
-      {other}.size());
-"""
+    return _SNIPPETS.render(
+        "flags_of_lists",
+        length_checks=[_SNIPPETS.render("same_length", first=first, other=other) for other in others],
+        flag=_flag(derivative),
+        length=kernel.length,
+        any_defined=any_defined,
+    )
 
 
 def render_original_self(kernel: Kernel) -> str:
@@ -92,18 +84,12 @@ def render_original_self(kernel: Kernel) -> str:
         return "  std::vector<::std::optional<at::Tensor>> original_selfs(self.size());\n" + "".join(
             [_render_original_selfs(derivative, kernel) for derivative in needed]
         )
-    copies = [f"  if ({_flag(derivative)}) {{\n    original_self = self.clone();\n  }}\n" for derivative in needed]
+    copies = [_SNIPPETS.render("original_self", flag=_flag(derivative)) for derivative in needed]
     return "  ::std::optional<at::Tensor> original_self;\n" + "".join(copies)
 
 
 def _render_original_selfs(derivative: ForwardDerivative, kernel: Kernel) -> str:
-    return f"""\
-  for (const auto& i : c10::irange({kernel.length})) {{
-    if ({_flag(derivative)}[i]) {{
-      original_selfs[i] = self[i].clone();
-    }}
-  }}
-"""
+    return _SNIPPETS.render("original_selfs", length=kernel.length, flag=_flag(derivative))
 
 
 # ------------------------------------------------------------------------------- after the call
@@ -119,23 +105,22 @@ def render_tangents(kernel: Kernel) -> str:
 def _render_formula(derivative: ForwardDerivative, kernel: Kernel) -> str:
     name = "_".join(derivative.var_names)
     if kernel.is_foreach:
-        return f"""\
-  std::vector<::std::optional<at::Tensor>> {name}_new_fw_grad_opts({kernel.length}, ::std::nullopt);
-  for (const auto& i : c10::irange({name}_new_fw_grad_opts.size())) {{
-    if (_any_has_forward_grad_{name}[i]) {{
-{_render_inputs(derivative, kernel)}\
-        {name}_new_fw_grad_opts[i] = {_in_lists(derivative.formula, kernel)};
-    }}
-  }}
-"""
+        return _SNIPPETS.render(
+            "tangents_of_lists",
+            name=name,
+            length=kernel.length,
+            inputs=_render_inputs(derivative, kernel),
+            formula=_in_lists(derivative.formula, kernel),
+        )
     defined = f" && ({name}.defined())" if derivative.var_types == (_TENSOR,) else ""
-    return f"""\
-  ::std::optional<{_tangent_type(derivative)}> {name}_new_fw_grad_opt = ::std::nullopt;
-  if (_any_has_forward_grad_{name}{defined}) {{
-{_render_inputs(derivative, kernel)}\
-      {name}_new_fw_grad_opt = {derivative.formula};
-  }}
-"""
+    return _SNIPPETS.render(
+        "tangents",
+        tangent_type=_tangent_type(derivative),
+        name=name,
+        defined=defined,
+        inputs=_render_inputs(derivative, kernel),
+        formula=derivative.formula,
+    )
 
 
 def _in_lists(formula: str, kernel: Kernel) -> str:
@@ -179,12 +164,7 @@ def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
 
 def _render_tangent(name: str, value: str, zeros: str) -> str:
     """Names the tangent of a value; zeros where it has none."""
-    return f"""\
-      auto {name}_t_raw = toNonOptFwGrad({value});
-      auto {name}_tensor = toNonOptTensor({value});
-      auto {name}_t = ({name}_t_raw.defined() || !{name}_tensor.defined())
-        ? {name}_t_raw : at::{zeros}({name}_tensor.sym_sizes(), {name}_tensor.options());
-"""
+    return _SNIPPETS.render("tangent", name=name, value=value, zeros=zeros)
 
 
 def _render_setter(derivative: ForwardDerivative, kernel: Kernel) -> str:
@@ -198,44 +178,18 @@ def _render_setter(derivative: ForwardDerivative, kernel: Kernel) -> str:
         return _set_list(derivative.var_names[0], inplace)
     (name,) = derivative.var_names
     tangent = f"{name}_new_fw_grad_opt"
-    return f"""\
-  if ({tangent}.has_value() && {tangent}.value().defined() && {name}.defined()) {{
-    {name}._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
-  }}
-"""
+    return _SNIPPETS.render("set_tensor", tangent=tangent, name=name, inplace=inplace)
 
 
 def _set_each(name: str, inplace: str) -> str:
     tangent = f"{name}_new_fw_grad_opt"
-    return f"""\
-  for (const auto& i : c10::irange({tangent}s.size())) {{
-    auto& {tangent} = {tangent}s[i];
-    if ({tangent}.has_value() && {tangent}.value().defined() && {name}[i].defined()) {{
-      {name}[i]._set_fw_grad({tangent}.value(), /* level */ 0, /* is_inplace_op */ {inplace});
-    }}
-  }}
-"""
+    return _SNIPPETS.render("set_each", tangent=tangent, name=name, inplace=inplace)
 
 
 def _set_one_of(name: str, at: int, result: str, inplace: str) -> str:
     tangent = f"std::get<{at}>({name}_new_fw_grad_opt.value())"
-    return f"""\
-  if ({name}_new_fw_grad_opt.has_value() && {tangent}.defined()
-      && {result}.defined()) {{
-    {result}._set_fw_grad({tangent}, /* level */ 0, /* is_inplace_op */ {inplace});
-  }}
-"""
+    return _SNIPPETS.render("set_one_of", name=name, tangent=tangent, result=result, inplace=inplace)
 
 
 def _set_list(name: str, inplace: str) -> str:
-    return f"""\
-  if ({name}_new_fw_grad_opt.has_value()) {{
-    auto {name}_new_fw_grad = {name}_new_fw_grad_opt.value();
-    TORCH_INTERNAL_ASSERT({name}.size() == {name}_new_fw_grad.size());
-    for (const auto i : c10::irange({name}.size())) {{
-      if ({name}_new_fw_grad[i].defined() && {name}[i].defined()) {{
-        {name}[i]._set_fw_grad({name}_new_fw_grad[i], /* level */ 0, /* is_inplace_op */ {inplace});
-      }}
-    }}
-  }}
-"""
+    return _SNIPPETS.render("set_list", name=name, inplace=inplace)

@@ -36,6 +36,9 @@ from opgen.api.types import (
     stringT,
 )
 from opgen.dest.variable_type_kernel import Kernel, Parameter
+from opgen.output.snippets import Snippets
+
+_SNIPPETS: Final = Snippets("variable_type_graph.cpp")
 
 _STRING: Final = BaseCType(stringT)
 _OPTIONAL_STRING: Final = OptionalCType(_STRING)
@@ -76,39 +79,20 @@ def render_nodes(kernel: Kernel) -> str:
     if kernel.derivatives is not None:
         lists = [one.name for one in kernel.differentiated if one.is_list]
         saved += "".join([f"grad_fn->{name}_size_ = {name}.size();\n" for name in lists])
-    return f"""\
-  {kernel.home.node_pointer}<{node}> grad_fn;
-  if (_any_requires_grad) {{
-    grad_fn = {_maker(kernel, node)};
-    grad_fn->set_next_edges(collect_next_edges( {", ".join([one.name for one in kernel.differentiated])} ));
-{_indented(saved, "    ")}\
-  }}
-"""
+    return _SNIPPETS.render(
+        "node",
+        pointer=f"{kernel.home.node_pointer}<{node}>",
+        maker=_maker(kernel, node),
+        names=[one.name for one in kernel.differentiated],
+        saved=_indented(saved, "    "),
+    )
 
 
 def _render_nodes_of_lists(kernel: Kernel, node: str, saved: str) -> str:
     names = ", ".join([_element(kernel, one) for one in kernel.differentiated])
     pointer = f"{kernel.home.node_pointer}<{node}>"
-    written = _indented(_for_each_node(kernel, saved), "    ") if saved else ""
-    return f"""\
-  std::vector<{pointer}> grad_fns;
-  if (_any_requires_grad) {{
-    for (const auto& i : c10::irange( self.size() )) {{
-      const auto ith_requires_grad = compute_requires_grad({names});
-      check_inplace(self[i], ith_requires_grad);
-      grad_fns.push_back([&]() -> {pointer} {{
-          if (!ith_requires_grad) {{
-              return nullptr;
-          }} else {{
-              auto grad_fn = {_maker(kernel, node)};
-              grad_fn->set_next_edges(collect_next_edges( {names} ));
-              return grad_fn;
-          }}
-      }}());
-    }}
-{written}\
-  }}
-"""
+    saved = _indented(_for_each_node(kernel, saved), "    ") if saved else ""
+    return _SNIPPETS.render("nodes_of_lists", pointer=pointer, names=names, maker=_maker(kernel, node), saved=saved)
 
 
 def _element(kernel: Kernel, one: Parameter) -> str:
@@ -117,17 +101,12 @@ def _element(kernel: Kernel, one: Parameter) -> str:
 
 
 def _for_each_node(kernel: Kernel, statements: str, before: str = "") -> str:
-    return f"""\
-if (!grad_fns.empty()) {{
-{before}\
-    for (const auto& i : c10::irange(grad_fns.size())) {{
-        {"const auto&" if kernel.home.spares_copies else "auto"} grad_fn = grad_fns[i];
-        if (grad_fn != nullptr) {{
-{_indented(statements, "            ")}\
-        }}
-    }}
-}}
-"""
+    return _SNIPPETS.render(
+        "for_each_node",
+        before=before,
+        type="const auto&" if kernel.home.spares_copies else "auto",
+        statements=_indented(statements, "            "),
+    )
 
 
 def _indented(text: str, indent: str) -> str:
@@ -190,14 +169,13 @@ def _render_result(kernel: Kernel, name: str, expr: str) -> str:
 def _render_tensor(kernel: Kernel, name: str, expr: str, conditions: Mapping[str, str]) -> str:
     if kernel.is_inplace and name == "self":
         original, own = ("original_selfs[i]", "self[i]") if kernel.is_foreach else ("original_self", "self")
-        statements = f"""\
-if (!{original}.has_value()) {original} = {own}.clone();
-grad_fn->self_ = SavedVariable({original}.value(), false);
-"""
+        statements = _SNIPPETS.render("original_self", original=original, own=own)
     else:
         statements = f"grad_fn->{name}_ = SavedVariable({expr}, false);\n"
     condition = conditions.get(name)
-    return f"if ({condition}) {{\n{_indented(statements, '  ')}}}\n" if condition else statements
+    if not condition:
+        return statements
+    return _SNIPPETS.render("conditional", condition=condition, statements=_indented(statements, "  "))
 
 
 def _in_lists(kernel: Kernel, expr: str) -> str:
@@ -263,13 +241,11 @@ def render_history(kernel: Kernel, outputs: Sequence[str]) -> str:
         else:
             before, keep = f"  {node} _rebased_fn;\n", "_rebased_fn = "
     if kernel.is_of_lists:
-        flattened = f"""\
-    auto differentiable_outputs = flatten_tensor_args( {names} );
-    TORCH_INTERNAL_ASSERT(differentiable_outputs.size() == grad_fns.size());
-"""
+        flattened = _SNIPPETS.render("outputs_of_lists", names=names)
         statement = f"{keep}{function}(differentiable_outputs[i], grad_fns[i]);"
         return before + _indented(_for_each_node(kernel, statement, flattened), "  ")
-    return f"{before}  if (grad_fn) {{\n      {keep}{function}(flatten_tensor_args( {names} ), grad_fn);\n  }}\n"
+    call = f"{keep}{function}(flatten_tensor_args( {names} ), grad_fn)"
+    return _SNIPPETS.render("history", before=before, call=call)
 
 
 def _rebases(kernel: Kernel) -> bool:
@@ -282,15 +258,9 @@ def render_hooks(kernel: Kernel) -> str:
     if not kernel.home.fires_hooks:
         return ""
     if kernel.is_of_lists:
-        return """\
-  for (const auto& i : c10::irange(grad_fns.size())) {
-      if (_rebased_fns[i]) {
-          fire_node_creation_hooks(_rebased_fns[i]);
-      }
-  }
-"""
+        return _SNIPPETS.render("hooks_of_lists")
     node = "_rebased_fn" if _rebases(kernel) else "grad_fn"
-    return f"  if ({node}) {{\n      fire_node_creation_hooks({node});\n  }}\n"
+    return _SNIPPETS.render("hooks", node=node)
 
 
 def render_saved_outputs(kernel: Kernel) -> str:
@@ -301,4 +271,4 @@ def render_saved_outputs(kernel: Kernel) -> str:
     statements = _render_saved(kernel, saved, is_output=True)
     if kernel.is_of_lists:
         return _indented(_for_each_node(kernel, statements), "  ")
-    return f"  if (grad_fn) {{\n{_indented(statements, '    ')}  }}\n"
+    return _SNIPPETS.render("saved_outputs", statements=_indented(statements, "    "))

@@ -26,8 +26,11 @@ from opgen.model import (
     get_view_copy_name,
 )
 from opgen.output.files import OutputFile, unique
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+
+_SNIPPETS: Final = Snippets("view_copy.cpp")
 
 Signature: TypeAlias = NativeSignature | DispatcherSignature
 
@@ -87,42 +90,17 @@ def render_view_copy(program: Program, group: NativeFunctionsViewGroup) -> Itera
     if kernel is None:
         return
     if str(copy.func.name) == "view_copy":
-        yield _VIEW_COPY
+        # Not every shape can be had as a view, but every one as a copy.
+        yield _SNIPPETS.render("view_copy_of_view")
         return
     signature = program.signatures(copy).kernel(index)
     arguments = translate(signature.arguments, program.signatures(view).dispatcher.arguments)
-    yield f"""\
-{signature.defn(kernel.kernel)} {{
-  auto output = {_call(view, arguments)};
-{_CLONE_LIST if is_multi_output(view.func) else _CLONE}\
-}}
-"""
-
-
-_CLONE: Final = """\
-  return output.clone(/*memory_format=*/at::MemoryFormat::Contiguous);
-"""
-
-_CLONE_LIST: Final = """\
-  ::std::vector<at::Tensor> out_clone;
-  for (const auto i : c10::irange(output.size())) {
-    out_clone.push_back(output[i].clone(/*memory_format=*/at::MemoryFormat::Contiguous));
-  }
-  return out_clone;
-"""
-
-_VIEW_COPY: Final = """\
-at::Tensor view_copy_symint(const at::Tensor & self, at::SymIntArrayRef size) {
-  c10::SymDimVector shape = infer_size_dv(size, self.sym_numel());
-  if (!at::detail::computeStride(self.sym_sizes(), self.sym_strides(), shape).has_value()) {
-    return self.reshape_symint(size);
-  } else {
-    auto output = at::_ops::view::call(self, size);
-    return output.clone(/*memory_format=*/at::MemoryFormat::Contiguous);
-  }
-}
-"""
-"""The copy of a reshaped view: not every shape can be had as a view, but every one as a copy."""
+    yield _SNIPPETS.render(
+        "view_copy",
+        head=signature.defn(kernel.kernel),
+        view=_call(view, arguments),
+        is_multi_output=is_multi_output(view.func),
+    )
 
 
 def _call(function: NativeFunction, arguments: Iterable[Expr]) -> str:
@@ -157,13 +135,13 @@ def render_functional(program: Program, group: NativeFunctionsGroup) -> Iterator
         for at, argument in enumerate(aliased)
         if argument is None
     ]
-    yield f"""\
-{signature.defn(name)} {{
-{"".join([f"  auto {clone} = clone_arg({name});" + chr(10) for name, clone in clones.items()])}\
-  {"auto output = " if aliased else ""}{call};
-{_render_return(signature, [*fresh, *clones.values()])}\
-}}
-"""
+    yield _SNIPPETS.render(
+        "functional",
+        head=signature.defn(name),
+        clones=[{"name": clone, "argument": argument} for argument, clone in clones.items()],
+        call=f"auto output = {call}" if aliased else call,
+        returned=_render_return(signature, [*fresh, *clones.values()]),
+    )
 
 
 def render_out(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
@@ -178,17 +156,13 @@ def render_out(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
     call = _call(group.functional, translate(context, program.signatures(group.functional).dispatcher.arguments))
     alone = len(group.functional.func.returns) == 1
     results = ["tmp_output" if alone else f"std::get<{at}>(tmp_output)" for at in range(len(outs))]
-    copies = [
-        f"  resize_out_helper({out}, {result});\n  copy_arg({out}, {result});\n"
-        for out, result in zip(outs, results, strict=True)
-    ]
-    yield f"""\
-{signature.defn(name)} {{
-  auto tmp_output = {call};
-{"".join(copies)}\
-{_render_return(signature, outs if group.out.func.returns else [])}\
-}}
-"""
+    yield _SNIPPETS.render(
+        "out",
+        head=signature.defn(name),
+        call=call,
+        copies=[{"out": out, "result": result} for out, result in zip(outs, results, strict=True)],
+        returned=_render_return(signature, outs if group.out.func.returns else []),
+    )
 
 
 def _render_return(signature: Signature, values: list[str]) -> str:

@@ -40,9 +40,12 @@ from opgen.dest.autograd_kernels import (
 from opgen.dest.includes import ops_include
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
+
+_SNIPPETS: Final = Snippets("view_funcs.cpp")
 
 
 def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -96,75 +99,41 @@ class ViewClass:
     def declaration(self) -> str:
         """The class, but for the bodies of its functions."""
         initializers = ", ".join([_initializer(binding) for binding in self.parameters])
-        members = "".join([f"  {member.defn()};\n" for member in self.members])
         constructor = f"{self.name}({render_defns(self.parameters)}){f' : {initializers}' if initializers else ''}"
-        return f"""\
-#define {self.macro}
-struct {self.name} : public torch::autograd::ViewFunc {{
-  {constructor}
-  {{}}
-  virtual ~{self.name}() override = default;
-  virtual std::vector<c10::SymInt> get_symints() const override;
-  virtual size_t num_symints() const override;
-  virtual std::vector<at::Tensor> get_tensors() const override;
-  virtual size_t num_tensors() const override;
-  virtual at::Tensor operator()(const at::Tensor&) const override;
-  virtual std::unique_ptr<ViewFunc> clone_and_set(
-      std::optional<std::vector<c10::SymInt>> = ::std::nullopt,
-      std::optional<std::vector<at::Tensor>> = ::std::nullopt) const override;
-
-protected:
-  virtual void set_symints(std::vector<c10::SymInt>) override;
-  virtual void set_tensors(std::vector<at::Tensor>) override;
-
-private:
-{members}}};
-"""
+        members = [member.defn() for member in self.members]
+        return _SNIPPETS.render(
+            "declaration", macro=self.macro, name=self.name, constructor=constructor, members=members
+        )
 
     def definition(self) -> str:
-        """The bodies of its functions."""
+        """Return the definitions of its member functions."""
         symints = [m for m in self.members if _holds(m, SYM_INT, SYM_INT_VECTOR)]
         tensors = [m for m in self.members if _holds(m, TENSOR, None)]
-        return f"""\
-{self._state("symints", "c10::SymInt", symints)}
-{self._state("tensors", "at::Tensor", tensors)}
-at::Tensor {self.name}::operator()(const at::Tensor& input_base) const {{
-  return {self.call};
-}}
-
-std::unique_ptr<ViewFunc> {self.name}::clone_and_set(
-    std::optional<std::vector<c10::SymInt>> symints,
-    std::optional<std::vector<at::Tensor>> tensors) const {{
-  auto output = std::make_unique<{self.name}>({", ".join([member.name for member in self.members])});
-  if (symints.has_value()) {{
-    output->set_symints(std::move(*(symints)));
-  }}
-  if (tensors.has_value()) {{
-    output->set_tensors(std::move(*(tensors)));
-  }}
-  return output;
-}}
-"""
+        return _SNIPPETS.render(
+            "definition",
+            states=[self._state("symints", "c10::SymInt", symints), self._state("tensors", "at::Tensor", tensors)],
+            name=self.name,
+            call=self.call,
+            members=[member.name for member in self.members],
+        )
 
     def _state(self, what: str, type: str, members: Sequence[Binding]) -> str:
-        """The functions that read, count and exchange the members of one kind."""
-        count = " + ".join([_count(member) for member in members])
-        reserve = f"  {what}.reserve({count});\n" if members else ""
-        values = "".join([f"  {_get(member, what)}\n" for member in members])
-        return f"""\
-std::vector<{type}> {self.name}::get_{what}() const {{
-  ::std::vector<{type}> {what};
-{reserve}{values}  return {what};
-}}
-
-size_t {self.name}::num_{what}() const {{
-  return static_cast<size_t>({count or "0"});
-}}
-
-void {self.name}::set_{what}(std::vector<{type}> {what}) {{
-  TORCH_INTERNAL_ASSERT({what}.size() == num_{what}());
-{_set_all(members, what)}}}
-"""
+        return _SNIPPETS.render(
+            "state",
+            type=type,
+            name=self.name,
+            what=what,
+            count=" + ".join([_count(member) for member in members]),
+            members=[
+                {
+                    "get": _get(member, what),
+                    "set": _set(member, what),
+                    "count": _count(member),
+                    "is_last": member is members[-1],
+                }
+                for member in members
+            ],
+        )
 
 
 _OWNED: Final = ((SYM_INT_ARRAY_REF, SYM_INT_VECTOR), (INT_ARRAY_REF, LONG_VECTOR))
@@ -212,10 +181,3 @@ def _set(member: Binding, source: str) -> str:
         return f"std::copy({first}, {first} + {name}.size(), {name}.begin());"
     condition = f"if({name}.has_value()) " if isinstance(member.nctype.type, OptionalCType) else ""
     return f"{condition}{name} = {source}[i];"
-
-
-def _set_all(members: Sequence[Binding], source: str) -> str:
-    if not members:
-        return ""
-    steps = "".join([f"  {_set(member, source)}\n  i += {_count(member)};\n" for member in members[:-1]])
-    return f"  auto i = 0;\n{steps}  {_set(members[-1], source)}\n"

@@ -23,8 +23,11 @@ from opgen.dest.kernel_calls import block
 from opgen.dest.operator_includes import render_includes, view_and_copy
 from opgen.model import NativeFunction, NativeFunctionsViewGroup
 from opgen.output.files import OutputFile, unique
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+
+_SNIPPETS: Final = Snippets("view_meta.cpp")
 
 _HEADER: Final = "ViewMetaClasses.h"
 _SOURCE: Final = "ViewMetaClasses.cpp"
@@ -82,36 +85,20 @@ def render_declarations(program: Program, group: NativeFunctionsViewGroup) -> It
 
 
 def _render_class(view_meta: ViewMeta, attributes: Sequence[Binding]) -> str:
-    name = view_meta.classname
     parameters = (*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments)
-    stored = [binding.type for binding in (*view_meta.base_ctor_arguments, *attributes)]
-    members = "".join([f"  {binding.type} {binding.name};\n" for binding in attributes])
-    return f"""\
-struct TORCH_API {name} : public ViewMeta {{
-  FUNCTIONALIZATION_VIEWMETA_NAME({name})
-  FUNCTIONALIZATION_VIEWMETA_SERIALIZABLE_TUPLE({", ".join(stored)});
-
-  {name}(const SerializableTuple& tpl)
-      : {name}({", ".join([f"std::get<{at}>(tpl)" for at in range(len(parameters))])}) {{}}
-
-  {name}({render_decls(parameters)})
-      : {NAMESPACE}::ViewMeta({_base_arguments(view_meta)}),
-        {", ".join(_initializers(view_meta))} {{}}
-
-  Tensor forward(const Tensor& base) override;
-  Tensor reverse(const Tensor& base, const Tensor& mutated_view) override;
-{_TO_OUT_INDEX if view_meta.is_multi_output else ""}\
-
-  SerializableTuple to_serializable_tuple() {{
-    return std::make_tuple({_names(parameters)});
-  }}
-
-{members}\
-}};
-"""
-
-
-_TO_OUT_INDEX: Final = "  std::shared_ptr<ViewMeta> to_out_index(int64_t out_idx) override;\n"
+    return _SNIPPETS.render(
+        "class",
+        name=view_meta.classname,
+        stored=[binding.type for binding in (*view_meta.base_ctor_arguments, *attributes)],
+        elements=[f"std::get<{index}>(tpl)" for index in range(len(parameters))],
+        parameters=render_decls(parameters),
+        namespace=NAMESPACE,
+        base_arguments=_base_arguments(view_meta),
+        initializers=", ".join(_initializers(view_meta)),
+        is_multi_output=view_meta.is_multi_output,
+        names=_names(parameters),
+        attributes=attributes,
+    )
 
 
 def _base_arguments(view_meta: ViewMeta) -> str:
@@ -146,17 +133,14 @@ def render_implementations(program: Program, group: NativeFunctionsViewGroup) ->
 
 def _render_members(program: Program, group: NativeFunctionsViewGroup, view_meta: ViewMeta) -> str:
     view, copy = group.view, group.view_copy or group.view
-    return f"""\
-at::Tensor {view_meta.classname}::forward(const at::Tensor& base) {{
-  if (reapply_views) {{
-{_render_replay(program, view_meta, view, copies=False)}  }} else {{
-{_render_replay(program, view_meta, copy, copies=True)}  }}
-}}
-
-at::Tensor {view_meta.classname}::reverse(const at::Tensor& base, const Tensor& mutated_view) {{
-  return {reverse_name(view, include_namespace=True)}({_names(view_meta.reverse_arguments)});
-}}
-"""
+    return _SNIPPETS.render(
+        "members",
+        name=view_meta.classname,
+        view=_render_replay(program, view_meta, view, copies=False),
+        copy=_render_replay(program, view_meta, copy, copies=True),
+        reverse_name=reverse_name(view, include_namespace=True),
+        arguments=_names(view_meta.reverse_arguments),
+    )
 
 
 def _render_replay(program: Program, view_meta: ViewMeta, function: NativeFunction, *, copies: bool) -> str:
@@ -209,8 +193,4 @@ def _render_to_out_index(view_meta: ViewMeta) -> str:
     """The member that makes the object for another of several views that were taken at once."""
     values = _names((*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments))
     name = view_meta.classname
-    return f"""\
-std::shared_ptr<{NAMESPACE}::ViewMeta> {name}::to_out_index(int64_t out_index) {{
-  return std::make_shared<{NAMESPACE}::{name}>({values});
-}}
-"""
+    return _SNIPPETS.render("to_out_index", namespace=NAMESPACE, name=name, values=values)

@@ -31,8 +31,11 @@ from opgen.model import (
     Type,
 )
 from opgen.output.files import OutputFile
+from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
+
+_SNIPPETS: Final = Snippets("vmap_plumbing.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _OPTIONAL_TENSOR: Final = OptionalType(_TENSOR)
@@ -49,21 +52,8 @@ _RETURNING_NUMBERS: Final = frozenset(
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `VmapGeneratedPlumbing.h`."""
-    functions = filter(None, map(partial(render_plumbing, program), program.functions))
-    yield OutputFile("VmapGeneratedPlumbing.h", "".join([_HEAD, *functions, _TAIL]))
-
-
-_HEAD: Final = """
-#pragma once
-#include <ATen/Operators.h>
-#include <ATen/functorch/PlumbingHelper.h>
-
-namespace at { namespace functorch {
-
-"""
-_TAIL: Final = """
-}} // namespace at::functorch
-"""
+    functions = list(filter(None, map(partial(render_plumbing, program), program.functions)))
+    yield OutputFile("VmapGeneratedPlumbing.h", _SNIPPETS.render("header", functions=functions))
 
 
 def render_plumbing(program: Program, function: NativeFunction) -> str | None:
@@ -74,15 +64,15 @@ def render_plumbing(program: Program, function: NativeFunction) -> str | None:
         return None
     call = f"batch_rule({_rule_arguments(arguments)})"
     if not func.returns:
-        return _render(program, function, "gen_vmap_plumbing_no_returns", f"  {call};\n")
+        return _render(program, function, "gen_vmap_plumbing_no_returns", call)
     if not _returns_tensors(func) or "inplace_view" in function.tags:
         return None
     if _changes_self_only(func):
-        return _render(program, function, "gen_vmap_inplace_plumbing", f"  {call};\n  return self;\n")
+        return _render(program, function, "gen_vmap_inplace_plumbing", call, "return self")
     if func.kind() is not SchemaKind.functional:
         return None
-    body = f"  auto results = {call};\n  return {_batched_results(func.returns)};\n"
-    return _render(program, function, "gen_vmap_plumbing", body)
+    results = f"return {_batched_results(func.returns)}"
+    return _render(program, function, "gen_vmap_plumbing", f"auto results = {call}", results)
 
 
 def _returns_tensors(func: FunctionSchema) -> bool:
@@ -97,44 +87,25 @@ def _changes_self_only(func: FunctionSchema) -> bool:
     return first.is_write and first.type == _TENSOR and not any(a.is_write for a in rest)
 
 
-def _render(program: Program, function: NativeFunction, kind: str, body: str) -> str:
-    """A function template that names its `kind` if used outside of vmap; `body` has the tensors taken apart."""
+def _render(program: Program, function: NativeFunction, kind: str, *statements: str) -> str:
+    """Return a function template that names its `kind` if it is used outside of vmap.
+
+    `statements` run once tensors are taken apart; lists of tensors are passed to the rule as they are.
+    """
     name = function.func.name.unambiguous_name()
     arguments = function.func.arguments.flat_all
-    tensors = [a for a in arguments if a.type.is_tensor_like()]
-    not_batched = " && ".join([f"!isBatchedAtLevel({a.name}, cur_level)" for a in tensors])
-    return (
-        "template <typename batch_rule_t, batch_rule_t batch_rule>\n"
-        f"{program.signatures(function).dispatcher.defn(name + '_generated_plumbing')} {{\n"
-        "  c10::impl::ExcludeDispatchKeyGuard guard(DispatchKey::FuncTorchBatched);\n"
-        "  auto maybe_layer = maybeCurrentDynamicLayer();\n"
-        f'  vmap_check_escaped(maybe_layer, "{kind}");\n'
-        "  int64_t cur_level = maybe_layer->layerId();\n"
-        f"  if ({not_batched}) {{\n"
-        f"    return at::_ops::{name}::call({', '.join([a.name for a in arguments])});\n"
-        "  }\n"
-        f"{_unwrapped(tensors)}"
-        f"{body}"
-        "}\n"
+    batched = [f"!isBatchedAtLevel({a.name}, cur_level)" for a in arguments if a.type.is_tensor_like()]
+    return _SNIPPETS.render(
+        "plumbing",
+        head=program.signatures(function).dispatcher.defn(name + "_generated_plumbing"),
+        kind=kind,
+        not_batched=" && ".join(batched),
+        name=name,
+        arguments=[a.name for a in arguments],
+        tensors=[a.name for a in arguments if a.type == _TENSOR],
+        optional_tensors=[a.name for a in arguments if a.type == _OPTIONAL_TENSOR],
+        statements=statements,
     )
-
-
-def _unwrapped(tensors: Sequence[Argument]) -> str:
-    """Statements that take tensors apart, optional ones last; lists of them go to the rule as they are."""
-    required = [a.name for a in tensors if a.type == _TENSOR]
-    optional = [a.name for a in tensors if a.type == _OPTIONAL_TENSOR]
-    statements = [
-        f"  auto [{name}_value, {name}_bdim] = unwrapTensorAtLevel({name}, cur_level);\n" for name in required
-    ]
-    statements += [
-        f"  std::optional<Tensor> {name}_value;\n"
-        f"  std::optional<int64_t> {name}_bdim;\n"
-        f"  if ({name}) {{\n"
-        f"    std::tie({name}_value, {name}_bdim) = unwrapTensorAtLevel({name}.value(), cur_level);\n"
-        "  }\n"
-        for name in optional
-    ]
-    return "".join(statements)
 
 
 def _rule_arguments(arguments: Sequence[Argument]) -> str:

@@ -21,6 +21,9 @@ from opgen.api.translate import translate
 from opgen.api.types import BaseCType, Binding, OptionalCType, VectorCType, deviceT
 from opgen.lazy.shapes import meta_namespace, shape_signature
 from opgen.model import Argument, BackendIndex, BackendMetadata, NativeFunction, SchemaKind
+from opgen.output.snippets import Snippets
+
+_SNIPPETS: Final = Snippets("lazy_kernels.cpp")
 
 Signature = DispatcherSignature | NativeSignature
 
@@ -71,7 +74,7 @@ class GenLazyNativeFuncDefinition:
             self.return_aten_tensor(function, schema),
         )
         body = "\n".join(filter(None, parts))
-        return [f"{head} {{\n{_indented(body, 2)}\n}}\n"]
+        return [_SNIPPETS.render("kernel", head=head, body=body)]
 
     # ------------------------------------------------------------ parts that backends may have different
 
@@ -86,13 +89,7 @@ class GenLazyNativeFuncDefinition:
         operator = f"ATEN_OP2({schema.aten_name}, {overload})" if overload else f"ATEN_OP({schema.aten_name})"
         wanted = DispatcherSignature.derive(func).arguments
         arguments = ",\n    ".join(each.expr for each in translate(sig.arguments, wanted))
-        return (
-            f"if (force_eager_fallback(at::aten::{schema.aten_name})) {{\n"
-            f"  return at::native::call_fallback_fn_symint<&ltc_eager_fallback, {operator}>::call(\n"
-            f"    {arguments}\n"
-            "  );\n"
-            "}\n"
-        )
+        return _SNIPPETS.render("force_eager_fallback", name=schema.aten_name, operator=operator, arguments=arguments)
 
     def metrics(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Statements that count the call."""
@@ -109,7 +106,7 @@ class GenLazyNativeFuncDefinition:
         found = (
             f"{self.get_device_fn}({', '.join(asked)})" if asked else "std::make_optional(torch::lazy::BackendDevice())"
         )
-        return f"auto common_device = {found};\nTORCH_INTERNAL_ASSERT(common_device);\n"
+        return _SNIPPETS.render("device", device=found)
 
     def lazy_tensor_decls(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Statements that get what the graph knows of each tensor, and make nodes of numbers."""
@@ -129,13 +126,12 @@ class GenLazyNativeFuncDefinition:
         """Statements that find `node` among those that were made before, or make it."""
         inputs = ", ".join(node_ctor_arg_rvalue_string(argument) for argument in schema.filtered_args())
         made = ", ".join(filter(None, (inputs, "std::move(shapes)")))
-        return (
-            f"torch::lazy::NodePtr node = torch::lazy::ReuseNode<{schema.node_name}>({inputs});\n"
-            "if (!node) {\n"
-            f"{_indented(self.shape_inference(func, schema), 2)}\n"
-            f"  node = torch::lazy::MakeNode<{schema.node_name}>({made});\n"
-            "  CacheNode(node);\n"
-            "}\n"
+        return _SNIPPETS.render(
+            "node",
+            node_class=schema.node_name,
+            inputs=inputs,
+            shapes=_indented(self.shape_inference(func, schema), 2) + "\n",
+            made=made,
         )
 
     def create_lazy_tensor(self, first_tensor_name: str | None = None) -> str:
@@ -155,20 +151,9 @@ class GenLazyNativeFuncDefinition:
         if schema.returns_list:
             return self._return_list(create)
         if len(schema.returns) == 1:
-            return (
-                f"auto result = {self.create_aten_from_ltc_tensor}(\n"
-                f"    {create}(std::move(node), *common_device));\n"
-                "return result;"
-            )
+            return _SNIPPETS.render("return_tensor", it=self, create=create).removesuffix("\n")
         count = len(schema.returns)
-        return (
-            f"std::vector<{self.lazy_tensor_ptr}> lazy_tensors;\n"
-            f"for (int i = 0; i < {count}; i++) {{\n"
-            f"  lazy_tensors.push_back({create}({self.value_class}(node, i), *common_device));\n"
-            "}\n"
-            f"auto result = {self.tuple_aten_from_ltc_tensors}<{count}>(lazy_tensors);\n"
-            "return result;"
-        )
+        return _SNIPPETS.render("return_tuple", it=self, count=count, create=create).removesuffix("\n")
 
     # ---------------------------------------------------------------------------------------- details
 
@@ -212,20 +197,13 @@ class GenLazyNativeFuncDefinition:
 
     def _return_list(self, create: str) -> str:
         """Statements that return as many tensors as the node has results."""
-        return (
-            "std::vector<at::Tensor> result;\n"
-            "for (size_t i = 0; i < node->num_outputs(); i++) {\n"
-            f"  result.push_back({self.create_aten_from_ltc_tensor}(\n"
-            f"      {create}({self.value_class}(node, i), *common_device)));\n"
-            "}\n"
-            "return result;"
-        )
+        return _SNIPPETS.render("return_list", it=self, create=create).removesuffix("\n")
 
     def _return_written(self, func: NativeFunction) -> str:
         """Statements that put the results into the arguments that are written to, and return those."""
         written = [name for name in func.func.aliased_return_names() if name is not None]
         if len(written) == 1:
-            return f"lazy_{written[0]}->SetInPlaceIrValue(node);\nauto& result = {written[0]};\nreturn result;"
+            return _SNIPPETS.render("return_written", name=written[0]).removesuffix("\n")
         lines = [f"lazy_{name}->SetInPlaceIrValue({self.value_class}(node, {at}));" for at, name in enumerate(written)]
         return "\n".join([*lines, f"return {{{', '.join(written)}}};"])
 

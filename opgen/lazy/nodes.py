@@ -22,6 +22,9 @@ from opgen.api.types import BaseCType, CType, OptionalCType, stringT
 from opgen.backend.backend_yaml import NonNative
 from opgen.lazy.lowering import lowering_body
 from opgen.model import BackendIndex, BaseTy, NativeFunction, NativeFunctionsGroup
+from opgen.output.snippets import Snippets
+
+_SNIPPETS: Final = Snippets("lazy_nodes.cpp")
 
 _STRING: Final = BaseCType(stringT)
 _SHAPES_PARAMETER: Final = "std::vector<torch::lazy::Shape>&& shapes"
@@ -72,7 +75,7 @@ class GenLazyIR:
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
         """The method that says whether the node is the one that these arguments would make; never, here."""
         del schema
-        return f"bool CanBeReused({node_ctor_args}) const {{\n    return false;\n  }}"
+        return _SNIPPETS.render("never_reused", arguments=node_ctor_args).removesuffix("\n")
 
     def node_base_ctor_call(self, schema: LazyIrSchema) -> str:
         """How the constructor calls the base class's."""
@@ -115,27 +118,19 @@ class GenLazyIR:
             )
             if method
         )
-        return f"""class {name} : public {self.node_base} {{
- public:
-  static torch::lazy::OpKind ClassOpKind() {{
-    return torch::lazy::OpKind({schema.opkind or aten_symbol(schema)});
-  }}
-
-  {name}({ctor_parameters})
-      : {self.node_base_ctor_call(schema)}{initializers}
-  {{
-{flags}  }}
-
-  std::string ToString() const override {{
-    std::stringstream ss;
-    ss << {self.node_base}::ToString();
-{"".join(map(_printed, scalars))}    return std::move(ss).str();
-  }}
-
-{methods}
-
-{members}}};
-"""
+        return _SNIPPETS.render(
+            "class",
+            name=name,
+            base=self.node_base,
+            opkind=schema.opkind or aten_symbol(schema),
+            parameters=ctor_parameters,
+            base_constructor=self.node_base_ctor_call(schema),
+            initializers=initializers,
+            flags=flags,
+            printed=list(map(_printed, scalars)),
+            methods=f"{methods}\n",
+            members=members,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +151,7 @@ class GenTSLazyIR(GenLazyIR):
         if not schema.properties.CreateFn:
             return ""
         names = ", ".join(argument.name for argument in schema.filtered_args())
-        return f"{head} {{\n    return ReuseOrMakeNode<{schema.node_name}>({names});\n  }}"
+        return _SNIPPETS.render("create", head=head, node_class=schema.node_name, names=names).removesuffix("\n")
 
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
         """The method that compares the node with these arguments."""
@@ -169,7 +164,7 @@ class GenTSLazyIR(GenLazyIR):
         same += [_same_scalar(argument) for argument in schema.filtered_args(values=False)]
         condition = " &&\n        ".join(same)
         result = f"({condition})" if same else "true"
-        return f"{head} {{\n    size_t i = 0;\n    return {result};\n  }}"
+        return _SNIPPETS.render("reused", head=head, result=result).removesuffix("\n")
 
 
 def non_native_schema(node: NonNative, properties: LazyIrProperties, value_class: str) -> LazyIrSchema:
@@ -235,12 +230,7 @@ def _printed(argument: LazyArgument) -> str:
     name = argument.name
     if not isinstance(argument.lazy_type, OptionalCType):
         return f'    ss << ", {name}=" << {_shown(argument, name)};\n'
-    return f"""    if ({name}.has_value()) {{
-      ss << ", {name}=" << {_shown(argument, f"{name}.value()")};
-    }} else {{
-      ss << ", {name}=null";
-    }}
-"""
+    return _SNIPPETS.render("printed_optional", name=name, shown=_shown(argument, f"{name}.value()"))
 
 
 def _shown(argument: LazyArgument, value: str) -> str:

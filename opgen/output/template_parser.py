@@ -24,13 +24,17 @@ _REFERENCE: Final = re.compile(
 )
 _LINES: Final = re.compile(r"(?:[^$\n]*\n)+|[^\n]*\n|[^\n]+")
 _REMARK: Final = re.compile(r"[^\n\S]*\$#")
-_DIRECTIVE: Final = re.compile(r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|elif|elseif|elsif)\b[^\n]*)")
+_DIRECTIVE: Final = re.compile(
+    r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|insert|elif|elseif|elsif)\b[^\n]*)"
+)
+_SECTION: Final = re.compile(rf"\$section[ ]+(?P<name>{_NAME})[ ]*\n?\Z")
 _CONDITION: Final = re.compile(rf"\s+(?P<negation>not\s+)?(?P<path>{_PATH})\s*\Z")
+_INSERTION: Final = re.compile(rf"\s+(?P<path>{_PATH})\s*\Z")
 _ITERATION: Final = re.compile(rf"\s+(?P<item>{_NAME})\s+in\s+(?P<path>{_PATH})\s*\Z")
 
 MAX_DEPTH: Final = 32
 """Maximum nesting depth of blocks."""
-DIRECTIVES: Final = ("if", "else", "endif", "for", "endfor")
+DIRECTIVES: Final = ("if", "else", "endif", "for", "endfor", "insert")
 _FORMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "if": "$if name, or $if not name",
@@ -38,6 +42,7 @@ _FORMS: Final[Mapping[str, str]] = MappingProxyType(
         "endif": "$endif, alone on its line",
         "for": "$for item in items",
         "endfor": "$endfor, alone on its line",
+        "insert": "$insert name",
     }
 )
 _CLOSERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -97,7 +102,14 @@ class Loop:
     body: tuple[Segment, ...]
 
 
-Segment: TypeAlias = "str | Splice | Inline | Conditional | Loop"
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """`$insert …`: lines that stay as they are."""
+
+    reference: Reference
+
+
+Segment: TypeAlias = "str | Splice | Inline | Conditional | Loop | Insertion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,28 @@ def parse_template(source: Source) -> tuple[Segment, ...]:
     return segments
 
 
+def parse_sections(source: Source) -> dict[str, tuple[Segment, ...]]:
+    """Return the segments of each section of a file of snippets, by the name in its `$section` line.
+
+    Blank lines at the end of a section are no part of it, nor is what comes before the first section.
+    Raises UserError.
+    """
+    sections: dict[str, list[_Line]] = {}
+    lines: list[_Line] = []
+    for line in _lines(source):
+        head = _SECTION.match(line.text)
+        if head is None:
+            lines.append(line)
+            continue
+        lines = sections[head["name"]] = []
+    for lines in sections.values():
+        while lines and not lines[-1].text.strip("\n"):
+            lines.pop()
+        if lines:
+            lines[-1] = _Line(lines[-1].text.rstrip("\n") + "\n", lines[-1].span)
+    return {name: _parse_block(iter(lines), None, 0)[0] for name, lines in sections.items()}
+
+
 def _lines(source: Source) -> Iterator[_Line]:
     """The lines of a template, without those that are remarks for its readers."""
     # Not splitlines(): only a newline ends a line of a template.
@@ -158,6 +192,8 @@ def _parse_block(
             segments.append(_parse_conditional(directive, lines, depth + 1))
         elif directive.word == "for":
             segments.append(_parse_loop(directive, lines, depth + 1))
+        elif directive.word == "insert":
+            segments.append(_parse_insertion(directive))
         elif opener and directive.word in _CLOSERS[opener.word]:
             return _merged(segments), directive
         else:
@@ -178,7 +214,7 @@ def _directive(line: _Line) -> _Directive | None:
     if word not in DIRECTIVES:
         advice = "nest another $if in the $else"
         raise _error("template-unknown-directive", f"unknown directive '${word}'", span, advice)
-    if word not in ("if", "for") and rest.strip():
+    if word not in ("if", "for", "insert") and rest.strip():
         raise _malformed(_Directive(word, rest, span))
     return _Directive(word, rest, span)
 
@@ -200,6 +236,13 @@ def _parse_loop(opener: _Directive, lines: Iterator[_Line], depth: int) -> Loop:
         raise _malformed(opener)
     body, _ = _parse_block(lines, opener, depth)
     return Loop(match["item"], opener.reference(match), body)
+
+
+def _parse_insertion(directive: _Directive) -> Insertion:
+    match = _INSERTION.match(directive.rest)
+    if match is None:
+        raise _malformed(directive)
+    return Insertion(directive.reference(match))
 
 
 def _parse_line(line: _Line) -> Iterator[Segment]:

@@ -24,6 +24,7 @@ from typing import Any, Final
 from opgen.output.console import format_report
 from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.report import WriteReport
+from opgen.output.snippets import snippet_files
 from opgen.output.writer import PlacedFile
 from opgen.run.flags import RunFlags
 
@@ -135,9 +136,10 @@ def canonical(value: object) -> str:
 
 
 def code_files() -> list[str]:
-    """Return the files of the program itself: opgen's modules, and those of the YAML reader."""
-    return sorted(
+    """Return the files of opgen itself: its modules and snippets, and the modules of the YAML reader."""
+    modules = (
         file
         for name, module in list(sys.modules.items())
         if name.partition(".")[0] in ("opgen", "yaml", "_yaml") and (file := getattr(module, "__file__", None))
     )
+    return sorted((*modules, *snippet_files()))
