@@ -32,7 +32,7 @@ REFERENCE = ROOT / "docs" / "definitions.md"
 TAGS = ROOT / "opgen" / "packaged" / "ATen" / "native" / "tags.yaml"
 TEXT = REFERENCE.read_text(encoding="utf-8")
 
-_BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(r"^```(\w+)\n(?:# (\w+)\.yaml\n)?(.*?)^```$", re.M | re.S)
 _CELL = re.compile(r"`([^`]*)`|\N{EN DASH}")
 
 
