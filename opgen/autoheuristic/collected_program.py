@@ -56,7 +56,8 @@ def main(script: str, arguments: Sequence[str]) -> None:
     """Run the script with these arguments."""
     sys.meta_path.insert(0, _CollectorFinder())
     sys.argv = [script, *arguments]
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = os.path.dirname(os.path.abspath(script))
     runpy.run_path(script, run_name="__main__")
 
 

@@ -54,10 +54,16 @@ def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _load(module: str) -> Iterator[str]:
-    """Load a module of heuristics anew; the names of the decisions that it is about."""
+    """Load a module of heuristics anew; yield the names of the decisions that it is about."""
     name = f"{ARTIFACTS}.{module}"
     sys.modules.pop(name, None)
-    classes: list[tuple[str, Any]] = inspect.getmembers(importlib.import_module(name), inspect.isclass)
+    # Byte code would stay in the user's folder, and Python may take it for that of a file that was just rewritten.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        loaded = importlib.import_module(name)
+    finally:
+        sys.dont_write_bytecode = before
+    classes: list[tuple[str, Any]] = inspect.getmembers(loaded, inspect.isclass)
     for _, found in classes:
         if found.__module__ == name and hasattr(found, "get_best_choices"):
             yield found().get_name()

@@ -33,7 +33,7 @@ def _read(text: str) -> tuple[tuple[Measurements, ...], str]:
         ("1" + "0" * 5000 + ",1,x,small,1", "is not finite"),
         ("1,-inf,x,small,1", "log.txt:27:3: error: the value '-inf' of 'n' is not finite"),
         ('1,"2,x,small,1', "log.txt:27:1: error: the row is not CSV"),
-        (f"1,1,{'x' * 200_000},small,1", "log.txt:27:1: error: the row is not CSV: field larger than field limit"),
+        (f'1,1,"{"x" * 200_000}",small,1', "log.txt:27:1: error: the row is not CSV: field larger than field limit"),
         ("1,1,x,small,0", "log.txt:27:13: error: the feedback '0' is not positive"),
         ("1,1,x,small,None", "log.txt:27:13: error: the feedback 'None' is not a number"),
         ('1,1,"x, y",small,nan', "log.txt:27:18: error: the feedback 'nan' is not a number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from torch._inductor.autoheuristic import autoheuristic
 from torch._inductor.autoheuristic.autoheuristic_utils import AHContext
@@ -27,5 +28,6 @@ allow_missing_gpu(autoheuristic)
 print(choices())
 print(*use(sys.argv[1]))
 print(choices())
-print(*use(sys.argv[2]))  # one that was trained to pick the opposite comes first now
+# One that was trained to pick the opposite comes first now; loading it leaves nothing in the folder.
+print(*use(sys.argv[2]), not any(path.is_dir() for path in Path(sys.argv[2]).iterdir()))
 print(choices())
