@@ -83,6 +83,9 @@ def fetch_torch(version: str, folder: Path) -> None:
         wheel = _download_wheel(f"torch=={version}", Path(place))
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith(TORCH_PARTS)])
+    # Older generators look for their definitions where a checkout has them.
+    (folder / "aten" / "src").mkdir(parents=True)
+    (folder / "aten" / "src" / "ATen").symlink_to("../../torchgen/packaged/ATen")
 
 
 def _download_wheel(requirement: str, place: Path) -> Path:

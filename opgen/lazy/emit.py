@@ -101,7 +101,7 @@ def emit_ir(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
     """Yields the classes of the operators' nodes."""
-    generator = _node_generator(backend, style, generators)
+    generator = _node_generator(backend, program, style, generators)
     functions = _named(program, (*backend.full_codegen, *backend.ir_gen))
     classes = [text for function in functions for text in generator(function)]
     base = [f'#include "{style.node_base_hdr}"'] if style.node_base_hdr is not None else []
@@ -118,8 +118,7 @@ def emit_non_native_ir(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
     """Yields the classes of the backend's own nodes."""
-    del program
-    generator = _node_generator(backend, style, generators)
+    generator = _node_generator(backend, program, style, generators)
     schemas = [non_native_schema(node, NON_NATIVE_PROPERTIES, style.lazy_value_class) for node in backend.non_native]
     classes = [text for schema in schemas for text in generator.gen(schema)]
     base = () if style.node_base_hdr is None else (style.node_base_hdr,)
@@ -154,9 +153,16 @@ def emit_kernels(
     yield OutputFile(f"{backend.key}NativeFunctions.cpp", templates.render(KERNELS_TEMPLATE, env))
 
 
-def _node_generator(backend: ExternalBackend, style: LazyStyle, generators: LazyGenerators) -> GenLazyIR:
+def _node_generator(
+    backend: ExternalBackend, program: Program, style: LazyStyle, generators: LazyGenerators
+) -> GenLazyIR:
     return generators.nodes(
-        backend.index, style.backend_name, style.node_base, style.use_lazy_shape, style.lazy_value_class
+        backend.index,
+        style.backend_name,
+        style.node_base,
+        style.use_lazy_shape,
+        style.lazy_value_class,
+        program.release.lazy_nodes_move_text,
     )
 
 

@@ -48,6 +48,8 @@ class GenLazyIR:
     """Whether constructors that don't compute shapes take them."""
     value_class: str = VALUE_CLASS
     """The C++ class of a value."""
+    moves_text: bool = True
+    """Whether the text of a node is moved out of its stream."""
 
     def __call__(self, operator: NativeFunction | NativeFunctionsGroup) -> list[str]:
         """The class of an operator's node; of a group's, that of its functional form."""
@@ -127,6 +129,7 @@ class GenLazyIR:
             base_constructor=self.node_base_ctor_call(schema),
             initializers=initializers,
             flags=flags,
+            text="std::move(ss).str()" if self.moves_text else "ss.str()",
             printed=list(map(_printed, scalars)),
             methods=f"{methods}\n",
             members=members,

@@ -60,6 +60,8 @@ class Release:
     """Whether there are stubs for kernels that are compiled ahead of time."""
     exported_kernels: frozenset[str]
     """Kernels of devices that `TORCH_API` exports, whatever `kernel_exports` says."""
+    lazy_nodes_move_text: bool
+    """Whether nodes of lazy backends move their text out of its stream."""
     shims_have_guards: bool
     """Whether functions with a C interface are declared only for callers that expect their release."""
     rocm_guard: str

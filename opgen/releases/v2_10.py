@@ -73,6 +73,7 @@ V2_10: Final = Release(
     takes_one_view=False,
     native_aot_stubs=False,
     exported_kernels=frozenset(),
+    lazy_nodes_move_text=False,
     shims_have_guards=False,
     rocm_guard="c10::hip::OptionalHIPGuardMasqueradingAsCUDA",
     rocm_guard_header="ATen/hip/impl/HIPGuardImplMasqueradingAsCUDA.h",

@@ -15,6 +15,7 @@ V2_13: Final = replace(
     nodes_are_shared=False,
     override_check="has_torch_function",
     methods_start_devices=False,
+    lazy_nodes_move_text=True,
     shims_have_guards=True,
     autograd_shards=10,
     named_dimensions=False,

@@ -17,7 +17,7 @@ $insert flags
     std::stringstream ss;
     ss << $base::ToString();
 $insert printed
-    return std::move(ss).str();
+    return $text;
   }
 
 $insert methods
