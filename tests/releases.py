@@ -67,7 +67,7 @@ def test_release(version: str, folder: Path) -> int:
     build_example(python, build)
     print(f"torch {version}: built in {time.monotonic() - started:.0f} s", flush=True)
     paths = [os.fspath(REPOSITORY / "tests" / "extension" / name) for name in TESTS]
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *paths]
+    command = [os.fspath(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *paths]
     return subprocess.run(
         command, cwd=REPOSITORY, env=_environment({RATIONAL_VARIABLE: str(build)}), check=False
     ).returncode
@@ -83,7 +83,7 @@ def make_environment(version: str, folder: Path) -> Path:
     )
     if installed.returncode == 0:
         return python
-    install = [python, "-m", "pip", "install", "--quiet", f"torch=={version}"]
+    install = [os.fspath(python), "-m", "pip", "install", "--quiet", f"torch=={version}"]
     if subprocess.run(install, check=False).returncode:
         # A configuration of pip may cap the newest release.
         _run(install, {"PIP_CONFIG_FILE": os.devnull})

@@ -56,6 +56,7 @@ EMITTERS: Final[Mapping[str, tuple[AtenEmitter, ...]]] = MappingProxyType(
             Emitter("meta declarations", OnDemand("opgen.dest.meta_functions", "emit_meta_headers")),
             Emitter("backend functions", OnDemand("opgen.dest.dispatch_headers", "emit_dispatch_headers"), cost=8),
             Emitter("registration declarations", OnDemand("opgen.dest.declarations", "emit_registration_declarations")),
+            Emitter("stubs of native AOT", OnDemand("opgen.dest.native_aot", "emit_native_aot_header")),
             Emitter("vmap", OnDemand("opgen.dest.vmap_plumbing", "emit_vmap_plumbing"), cost=3),
         ),
         "sources": (
@@ -72,6 +73,7 @@ EMITTERS: Final[Mapping[str, tuple[AtenEmitter, ...]]] = MappingProxyType(
             Emitter("functionalization", OnDemand("opgen.dest.functionalization", "emit_functionalization"), cost=9),
             Emitter("view inverses", OnDemand("opgen.dest.view_meta", "emit_functional_inverses")),
             Emitter("view replay", OnDemand("opgen.dest.view_meta", "emit_view_meta_classes")),
+            Emitter("stubs of native AOT", OnDemand("opgen.dest.native_aot", "emit_native_aot_source")),
             Emitter("view copies", OnDemand("opgen.dest.view_copy", "emit_view_copy_kernels")),
         ),
         "declarations_yaml": (
