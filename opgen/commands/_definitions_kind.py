@@ -1,8 +1,8 @@
-"""A definitions file → whether it makes ATen's sources or an extension, as far as can be told before it is read.
+"""A folder of definitions → whether they make ATen's sources, an extension or operators of MLX, before they are read.
 
-A file whose operators are all of namespaces other than `aten` makes an extension.  One that has both
-kinds makes ATen's sources, if there are templates for them beside it or more operators of ATen's than
-others; else an extension, which is then refused for the operators of ATen's.
+A file whose operators are all in namespaces other than `aten` makes an extension.  One that has both kinds makes
+ATen's sources if there are templates for them beside it or more operators of ATen than others; else an extension,
+which then reports the operators of ATen.
 
     count_namespaces("- func: mylib::blend(Tensor self) -> Tensor")   →   Counter(mylib=1)
 """
@@ -14,6 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from opgen.diagnostics import Diagnostics
+from opgen.mlx import FILE_NAME
+
 _FUNC: Final = re.compile(
     r"""^[ \t]*(?:-[ \t]+)?func[ \t]*:[ \t]*["']?[ \t]*([A-Za-z_]\w*)(::)?""", re.MULTILINE | re.ASCII
 )
@@ -22,13 +25,13 @@ _FUNCTIONS: Final = "native/native_functions.yaml"
 
 
 def makes_extension(source: Path) -> bool:
-    """Whether the definitions in a folder make an extension; no, if they can't be read."""
+    """Return whether the definitions in a folder make an extension; no if they can't be read."""
     try:
         text = (source / _FUNCTIONS).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
     if "::" not in text:
-        return False  # much the faster to tell
+        return False  # much faster
     namespaces = count_namespaces(text)
     of_torch = namespaces[_TORCH_NAMESPACE]
     own = namespaces.total() - of_torch
@@ -36,6 +39,17 @@ def makes_extension(source: Path) -> bool:
 
 
 def count_namespaces(definitions: str) -> Counter[str]:
-    """How many operators of each namespace a definitions file seems to have, before it is read properly."""
+    """Return how many operators of each namespace a definitions file seems to have."""
     found = _FUNC.finditer(definitions)
     return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
+
+
+def makes_mlx(source: Path, log: Diagnostics) -> bool:
+    """Return whether the definitions in a folder are of MLX; no, with a warning, if there are others too."""
+    if not (source / FILE_NAME).is_file():
+        return False
+    if not (source / _FUNCTIONS).exists():
+        return True
+    message = f"'{source / FILE_NAME}' is left alone, because '{_FUNCTIONS}' is beside it"
+    log.warning("several-definitions", message, label="'opgen gen_mlx' reads it")
+    return False

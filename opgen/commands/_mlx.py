@@ -11,7 +11,8 @@ from typing import Final
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.cpp_names import is_identifier
 from opgen.installed.nanobind import check_nanobind, files_of_nanobind
-from opgen.mlx.definitions import FILE_NAME, load_library
+from opgen.mlx import FILE_NAME
+from opgen.mlx.definitions import load_library
 from opgen.mlx.emit import emit_headers, emit_metal, emit_package, emit_skeletons, emit_sources
 from opgen.mlx.model import Library
 from opgen.output.emitter import Emitter, bind
@@ -22,8 +23,6 @@ from opgen.run.work import Work, install_root
 NAMESPACE: Final = "mlx_ops"
 """The name of a library that isn't given one."""
 
-_TORCH_FILE: Final = "native/native_functions.yaml"
-
 EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
     Emitter("headers", emit_headers),
     Emitter("sources", emit_sources),
@@ -33,19 +32,8 @@ EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
 )
 
 
-def makes_mlx(source: Path, log: Diagnostics) -> bool:
-    """Whether the definitions in a folder are of operators of MLX; not, with a warning, if others are there as well."""
-    if not (source / FILE_NAME).is_file():
-        return False
-    if not (source / _TORCH_FILE).exists():
-        return True
-    message = f"'{source / FILE_NAME}' is left alone, because '{_TORCH_FILE}' is beside it"
-    log.warning("several-definitions", message, label="'opgen gen_mlx' reads it")
-    return False
-
-
 def load_mlx_work(
-    source: Path, install_dir: Path, namespace: str, log: Diagnostics, *, checks_nanobind: bool = False
+    source: Path, install_dir: Path, log: Diagnostics, *, namespace: str = NAMESPACE, checks_nanobind: bool = False
 ) -> Work | None:
     """Read the operators in a folder; return None, with the reasons logged, if anything is wrong."""
     if not is_identifier(namespace):

@@ -15,9 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from opgen.commands._definitions_kind import makes_extension
+from opgen.commands._definitions_kind import makes_extension, makes_mlx
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
-from opgen.commands._mlx import NAMESPACE, load_mlx_work, makes_mlx
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_program
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
-# Most runs write the sources of ATen; to import what extensions need takes 60 ms.
+# Most runs write the sources of ATen; to import what extensions and MLX need takes 60 ms each.
+LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_work")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
 EXTENSION_WORK: Final = OnDemand("opgen.commands._extension", "extension_work")
 SHIM_HEADERS: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_headers")
@@ -127,7 +127,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     request = read_request(given, log)
     source = request.source_path
     if source is not None and request.extension is None and makes_mlx(source, log):
-        return load_mlx_work(source, request.options.install_dir, NAMESPACE, log)
+        work: Work | None = LOAD_MLX(source, request.options.install_dir, log)
+        return work
     generation = load_generation(request, log)
     return None if generation is None else generation.work
 

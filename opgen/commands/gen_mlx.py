@@ -13,7 +13,7 @@ from typing import Final
 
 from opgen.commands._mlx import NAMESPACE, load_mlx_work
 from opgen.diagnostics import Diagnostics
-from opgen.mlx.definitions import FILE_NAME
+from opgen.mlx import FILE_NAME
 from opgen.run.command import Command, Group
 from opgen.run.flags import add_flags_of_all, add_install_dir
 from opgen.run.inputs import SOURCE_PATH_FLAG
@@ -50,7 +50,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; return None, with the reasons logged, if anything is wrong."""
     return load_mlx_work(
-        given.source_path, given.install_dir, given.namespace, log, checks_nanobind=given.check_nanobind
+        given.source_path, given.install_dir, log, namespace=given.namespace, checks_nanobind=given.check_nanobind
     )
 
 

@@ -27,9 +27,6 @@ from opgen.mlx.model import Argument, Batching, Gradient, Library, Operator, Res
 from opgen.mlx.signatures import Signature, parse_signature, parse_signatures
 from opgen.mlx.types import DTYPE_SETS, ELEMENT_TYPES, METAL_TYPES, Kind
 
-FILE_NAME: Final = "mlx_ops.yaml"
-"""The file in a folder of definitions."""
-
 DEVICES: Final = ("cpu", "metal")
 SHAPE_RULES: Final = ("same", "broadcast", "scalar")
 _NO_GRADIENT: Final = "none"
