@@ -39,7 +39,7 @@ def emit_shim_headers(program: Program, options: Options, templates: TemplateSet
     del templates
     guards = program.release.shims_have_guards
     for shim in _shims(program, options):
-        functions = [text for operator, _ in shim.operators for text in _declarations(operator, shim.device, guards)]
+        functions = [text for operator, _ in shim.operators for text in declarations(operator, shim.device, guards)]
         text = _SNIPPETS.render("header", banner=_BANNER, functions=functions)
         yield OutputFile(f"c_shim_{shim.device}.h", text, root="aoti", group=None)
 
@@ -118,7 +118,8 @@ def _has_kernel(
 # -------------------------------------------------------------------------------------- headers
 
 
-def _declarations(operator: ShimmedOperator, device: str, guards: bool) -> Iterator[str]:
+def declarations(operator: ShimmedOperator, device: str, guards: bool) -> Iterator[str]:
+    """Yields the declarations of the operator's C functions for a device, for releases since only if `guards`."""
     for function in c_functions(operator, device):
         declaration = f"AOTI_TORCH_EXPORT {_head(function)};\n"
         if guards and function.since is not None:
@@ -136,6 +137,11 @@ def _head(function: CFunction) -> str:
 
 def _definitions(operator: ShimmedOperator, device: str, key: DispatchKey | None) -> Iterator[str]:
     callee = call_name(operator.function, f"at::{key.lower()}") if key is not None else _dispatched(operator.function)
+    return definitions(operator, device, callee)
+
+
+def definitions(operator: ShimmedOperator, device: str, callee: str) -> Iterator[str]:
+    """Yields the definitions of the operator's C functions for a device, which call the C++ function `callee`."""
     results = _results(operator)
     keep = "auto tmp_result = " if results else ""
     for function in c_functions(operator, device):

@@ -11,7 +11,7 @@ them is said by `BackendIndex.device_guard`, which operators do by their entries
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from opgen.model import Argument, BackendIndex, DeviceCheckType, DispatchKey, NativeFunction, is_cuda_dispatch_key
 
@@ -24,12 +24,17 @@ def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) ->
     if not index.device_guard or function.device_check is DeviceCheckType.NoCheck:
         return []
     arguments = function.func.arguments
+    return check_devices((*arguments.out, *arguments.flat_positional), wrapper)
+
+
+def check_devices(arguments: Iterable[Argument], wrapper: str) -> list[str]:
+    """Statements that refuse tensors on different devices among these arguments of `wrapper`."""
     return [
         "std::optional<Device> common_device = std::nullopt;",
         "(void)common_device; // unused if there are no tensors",
         *(
             f'c10::impl::check_and_update_common_device(common_device, {a.name}, "{wrapper}", "{a.name}");'
-            for a in (*arguments.out, *arguments.flat_positional)
+            for a in arguments
             if a.type.is_tensor_like()
         ),
     ]

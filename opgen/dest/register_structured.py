@@ -18,6 +18,7 @@ is called in its place.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +30,7 @@ from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctio
 
 
 @dataclass(frozen=True, slots=True)
-class _Class:
+class StructuredClass:
     """The class made for one form of a group under one key."""
 
     name: str
@@ -52,18 +53,20 @@ def wrap_structured(
     """The class and the wrapper for one form of a group, under the key of `index`."""
     signature = calls.program.signatures(function).kernel(index).with_prefix(f"wrapper_{index.dispatch_key}_")
     name = signature.name()
-    made = _class_of(calls, group, function, index)
+    made = class_of(calls, group, function, index)
     statements = [
         *device_check(function, index, name),
-        f"{made.name} op{_constructor_arguments(function)};",
-        *_calls(calls, group, function, index),
-        *_results(function, made.outputs),
+        f"{made.name} op{constructor_arguments(function)};",
+        *kernel_calls(calls, group, function, index),
+        *result_statements(function, made.outputs),
     ]
     definition = f"{render_class(made)}\n{signature.defn(name)} {{\n{block(statements)}}}"
     return Wrapper(function, name, signature, definition)
 
 
-def _class_of(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex) -> _Class:
+def class_of(
+    calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
+) -> StructuredClass:
     """What sets this form's class apart from others."""
     key, kind = index.dispatch_key, function.func.kind()
     kernel = index.get_kernel(group)
@@ -76,14 +79,21 @@ def _class_of(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeF
         name = f"structured_{kernel.kernel}_{kind.name}"
     delegates = group.out.structured_inherits is not None
     has_names = calls.program.release.named_dimensions
-    return _Class(name, parent, key, kind, len(function.func.returns), delegates, has_names, calls.guard_class(key))
+    return StructuredClass(
+        name, parent, key, kind, len(function.func.returns), delegates, has_names, calls.guard_class(key)
+    )
 
 
 # ------------------------------------------------------------------------------------ the class
 
 
-def render_class(made: _Class) -> str:
+def render_class(made: StructuredClass) -> str:
     """The class, without what the wrapper does with it."""
+    return assemble_class(made, constructor(made), set_output_functions(made))
+
+
+def assemble_class(made: StructuredClass, constructor: str, set_output: str) -> str:
+    """The class around its constructor and the functions that set outputs."""
     owns = made.kind is SchemaKind.functional
     members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {made.outputs}> outputs_;"]
     if not owns:
@@ -93,14 +103,24 @@ def render_class(made: _Class) -> str:
     lines = "\n".join(members)
     return f"""\
 struct {made.name} final : public {made.parent} {{
-{_constructor(made)}\
-{_set_output("set_output_strided", made, may_restride=True)}
-{_set_output("set_output_raw_strided", made, may_restride=False)}
+{constructor}\
+{set_output}
   const Tensor& maybe_get_output(int64_t output_idx) override {{
     return {_OWN_OUTPUT if owns else _GIVEN_OUTPUT};
   }}
 {lines}
 }};"""
+
+
+def set_output_functions(made: StructuredClass) -> str:
+    """The two methods through which the meta function tells of an output."""
+    methods = (("set_output_strided", True), ("set_output_raw_strided", False))
+    return "\n".join(
+        [
+            set_output_function(method, made, set_output_body(made.key, made.kind, may_restride=may_restride))
+            for method, may_restride in methods
+        ]
+    )
 
 
 _OWN_OUTPUT: Final = "outputs_[output_idx]"
@@ -109,7 +129,7 @@ _GIVEN_OUTPUT: Final = (
 )
 
 
-def _constructor(made: _Class) -> str:
+def constructor(made: StructuredClass) -> str:
     """The constructor, which takes the tensors that the caller gives; none if they are allocated."""
     if made.kind is SchemaKind.functional:
         return ""
@@ -126,12 +146,17 @@ _NAME_DIMENSIONS: Final = (
 )
 
 
-def _set_output(method: str, made: _Class, *, may_restride: bool) -> str:
-    """One of the two methods through which the meta function tells of an output.
+def set_output_body(key: DispatchKey | None, kind: SchemaKind, *, may_restride: bool) -> tuple[str, ...]:
+    """The statements that provide an output, on the device of the key `key` if there is one.
 
     If it is not `may_restride`, the kernel copes with any strides and needs no proxy.
     """
-    statements = [*enter_device(made.key), *_provide_output(made.kind, may_restride)]
+    return (*(() if key is None else enter_device(key)), *_provide_output(kind, may_restride))
+
+
+def set_output_function(method: str, made: StructuredClass, body: Iterable[str]) -> str:
+    """One of the two methods through which the meta function tells of an output."""
+    statements = list(body)
     if made.has_names:
         statements += _NAME_DIMENSIONS
     names, taken = (", names", ", DimnameList names") if made.has_names else ("", "")
@@ -165,7 +190,7 @@ def _provide_output(kind: SchemaKind, may_restride: bool) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------- the wrapper
 
 
-def _constructor_arguments(function: NativeFunction) -> str:
+def constructor_arguments(function: NativeFunction) -> str:
     """What the class is constructed with, in parentheses; nothing for a functional form."""
     kind = function.func.kind()
     if kind is SchemaKind.functional:
@@ -173,7 +198,9 @@ def _constructor_arguments(function: NativeFunction) -> str:
     return "(self)" if kind is SchemaKind.inplace else f"({', '.join(_out_names(function))})"
 
 
-def _calls(calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex) -> list[str]:
+def kernel_calls(
+    calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
+) -> list[str]:
     """Calls the meta function, then what computes: the impl, the operator's out form, or nothing."""
     program, precomputed = calls.program, group.out.precomputed
     structured, key = program.group_signatures(group), index.dispatch_key
@@ -207,7 +234,7 @@ def _out_names(function: NativeFunction) -> list[str]:
     return [argument.name for argument in function.func.arguments.out]
 
 
-def _results(function: NativeFunction, outputs: int) -> list[str]:
+def result_statements(function: NativeFunction, outputs: int) -> list[str]:
     """Copies proxies back, and returns."""
     kind = function.func.kind()
     if kind is SchemaKind.functional:

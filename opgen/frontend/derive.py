@@ -61,7 +61,7 @@ def derive_forms(
     """All derived functions, group by group; what is asked for and can't be is logged."""
     derived: list[Derived] = []
     for forms in groups:
-        made = _derive_group(forms, release)
+        made = derive_group(forms, release)
         asking = [function for function in forms.values() if function.autogen]
         if asking:
             _check_requests(asking, made, entries, log)
@@ -69,7 +69,7 @@ def derive_forms(
     return derived
 
 
-def _derive_group(forms: Forms, release: Release) -> list[Derived]:
+def derive_group(forms: Forms, release: Release) -> list[Derived]:
     """The forms that one group lacks and can have."""
     has_out = SchemaKind.out in forms
     if has_out and SchemaKind.functional in forms:
@@ -79,7 +79,7 @@ def _derive_group(forms: Forms, release: Release) -> list[Derived]:
         return []
     made: list[Derived] = []
     if not has_out and _can_have_out(base):
-        made.append(_derive(base, _out_schema(base.func), release))
+        made.append(_derive(base, out_schema(base.func), release))
         has_out = True
     if has_out and SchemaKind.functional not in forms and base.func.kind() is not SchemaKind.out:
         made.append(_derive(base, _functional_schema(base.func), release))
@@ -126,7 +126,8 @@ def out_overload_name(overload: str) -> str:
     return f"{overload}_out" if overload else "out"
 
 
-def _out_schema(func: FunctionSchema) -> FunctionSchema:
+def out_schema(func: FunctionSchema) -> FunctionSchema:
+    """The schema of the out form that is derived from another form."""
     base = func.name.name
     name = OperatorName(
         BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name)
@@ -139,13 +140,16 @@ def _out_schema(func: FunctionSchema) -> FunctionSchema:
         own = SelfArgument(Argument(changed.name, changed.type, changed.default, None))
     else:
         written = tuple(_out_arguments(func))
+    before, after = arguments.pre_tensor_options_kwarg_only, arguments.post_tensor_options_kwarg_only
+    if options is None:
+        before, after = before + after, ()  # as the schema's text is parsed
     arguments = Arguments(
         arguments.pre_self_positional,
         own,
         arguments.post_self_positional,
-        arguments.pre_tensor_options_kwarg_only,
+        before,
         options,
-        arguments.post_tensor_options_kwarg_only,
+        after,
         written + arguments.out,
         arguments.is_vararg,
     )

@@ -19,6 +19,7 @@ from opgen.api.native import NativeSignature
 from opgen.api.signatures import kernel_signature
 from opgen.api.translate import translate
 from opgen.api.types import BaseCType, Binding, OptionalCType, VectorCType, deviceT
+from opgen.lazy.nodes import aten_symbol
 from opgen.lazy.shapes import meta_namespace, shape_signature
 from opgen.model import Argument, BackendIndex, BackendMetadata, NativeFunction, SchemaKind
 from opgen.output.snippets import Snippets
@@ -62,7 +63,7 @@ class GenLazyNativeFuncDefinition:
         kernel = self.backend_index.get_kernel(function)
         if kernel is None:
             raise AssertionError(f"'{function.func.name}' has no kernel under '{self.backend_index.dispatch_key}'")
-        signature = kernel_signature(function, self.backend_index)
+        signature = self.signature(function)
         schema = LazyIrSchema.derive(function.func, symint=kernel.supports_symint(), value_class=self.value_class)
         head = signature.decl(f"{self.class_method_name}::{kernel.kernel}")
         parts = (
@@ -75,6 +76,10 @@ class GenLazyNativeFuncDefinition:
         )
         body = "\n".join(filter(None, parts))
         return [_SNIPPETS.render("kernel", head=head, body=body)]
+
+    def signature(self, function: NativeFunction) -> Signature:
+        """The signature of the kernel."""
+        return kernel_signature(function, self.backend_index)
 
     # ------------------------------------------------------------ parts that backends may have different
 
@@ -89,7 +94,7 @@ class GenLazyNativeFuncDefinition:
         operator = f"ATEN_OP2({schema.aten_name}, {overload})" if overload else f"ATEN_OP({schema.aten_name})"
         wanted = DispatcherSignature.derive(func).arguments
         arguments = ",\n    ".join(each.expr for each in translate(sig.arguments, wanted))
-        return _SNIPPETS.render("force_eager_fallback", name=schema.aten_name, operator=operator, arguments=arguments)
+        return fallback_code(aten_symbol(schema), operator, arguments)
 
     def metrics(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Statements that count the call."""
@@ -206,6 +211,11 @@ class GenLazyNativeFuncDefinition:
             return _SNIPPETS.render("return_written", name=written[0]).removesuffix("\n")
         lines = [f"lazy_{name}->SetInPlaceIrValue({self.value_class}(node, {at}));" for at, name in enumerate(written)]
         return "\n".join([*lines, f"return {{{', '.join(written)}}};"])
+
+
+def fallback_code(symbol: str, operator: str, arguments: str) -> str:
+    """Statements that run an operator on the CPU, if that is asked for."""
+    return _SNIPPETS.render("force_eager_fallback", symbol=symbol, operator=operator, arguments=arguments)
 
 
 def node_ctor_arg_rvalue_string(argument: LazyArgument) -> str:

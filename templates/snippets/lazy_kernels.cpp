@@ -6,7 +6,7 @@ $head {
 }
 
 $section force_eager_fallback
-if (force_eager_fallback(at::aten::$name)) {
+if (force_eager_fallback($symbol)) {
   return at::native::call_fallback_fn_symint<&ltc_eager_fallback, $operator>::call(
     $arguments
   );

@@ -1,0 +1,1 @@
+"""What torchgen knows of AOTInductor."""

@@ -1,0 +1,1 @@
+"""torchgen's calling conventions, over opgen's."""

@@ -1,0 +1,1 @@
+"""torchgen's selections of operators, over opgen's."""

@@ -1,0 +1,26 @@
+"""One operator of a selection, as torchgen's users know it: opgen's, and dictionaries that may be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opgen.as_torchgen.facade import facade
+from opgen.selective_build import operator
+from opgen.selective_build.operator import SelectiveBuildOperator as _Operator
+from opgen.selective_build.operator import merge_debug_info as merge_debug_info
+from opgen.selective_build.operator import strip_operator_overload_name as strip_operator_overload_name
+
+SelectiveBuildOperator = facade("SelectiveBuildOperator", operator.SelectiveBuildOperator)
+
+
+def combine_operators(lhs: _Operator, rhs: _Operator) -> _Operator:
+    """Return what a build keeps that keeps what either says; AssertionError for two operators."""
+    try:
+        return operator.combine_operators(lhs, rhs)
+    except ValueError as problem:
+        raise AssertionError(str(problem)) from problem
+
+
+def merge_operator_dicts(lhs: Mapping[str, _Operator], rhs: Mapping[str, _Operator]) -> dict[str, _Operator]:
+    """Return the operators of both; those in both are combined."""
+    return dict(operator.merge_operator_dicts(lhs, rhs))
