@@ -69,14 +69,14 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     returns = str(signature.returns)
     qualified = string_literal(f"{function.namespace}::{function.func.name}")
     statements = [
-        f"auto node_ = detail::not_implemented({qualified}, {', '.join(tensors)});",
-        *[f"detail::check_inplace({written_to}, node_);" for written_to in written],
+        f"auto node_ = graph::not_implemented({qualified}, {', '.join(tensors)});",
+        *[f"graph::check_inplace({written_to}, node_);" for written_to in written],
         f"{'' if returns == 'void' else f'{returns} result_ = '}[&]() -> {returns} {{",
         "  at::AutoDispatchBelowAutograd guard_;",
         f"  return {called};",
         "}();",
-        *[f"detail::rebase({written_to}, node_);" for written_to in written],
-        *([] if returns == "void" else ["detail::mark(result_, node_);", "return result_;"]),
+        *[f"graph::rebase({written_to}, node_);" for written_to in written],
+        *([] if returns == "void" else ["graph::mark(result_, node_);", "return result_;"]),
     ]
     parameters = ", ".join((DISPATCH_KEY_SET_PARAMETER, render_defns(signature.arguments)))
     definition = f"{returns} undifferentiated_{name}({parameters}) {{\n{block(statements)}}}\n"

@@ -5,7 +5,7 @@ from writes to; an out form copies the results of the functional form.
 
     at::Tensor & norm_out(const at::Tensor & self, double p, at::Tensor & out) {
       auto result = ::mylib::_ops::norm::call(self, p);
-      detail::write_out(out, result);
+      ::mylib::detail::composite_kernels::write_out(out, result);
       return out;
     }
 """
@@ -70,6 +70,11 @@ def emit_composites(extension: Extension, templates: TemplateSet) -> Iterator[Ou
     )
 
 
+def _helper(extension: Extension, name: str) -> str:
+    """A function of the file, by the name that any namespace knows it by."""
+    return f"::{extension.namespace}::detail::composite_kernels::{name}"
+
+
 def _view_copies(extension: Extension) -> Iterator[tuple[NativeFunction, str]]:
     for group in extension.program.view_groups:
         copy = group.view_copy
@@ -83,7 +88,7 @@ def _view_copies(extension: Extension) -> Iterator[tuple[NativeFunction, str]]:
 def _view_copy(extension: Extension, group: NativeFunctionsViewGroup, kernel: _Kernel) -> str:
     goals = extension.signatures(group.view).dispatcher.arguments
     arguments = ", ".join(expr.expr for expr in translate(kernel.signature.arguments, goals))
-    return kernel.definition([f"return detail::copy_view({call(extension, group.view, arguments)});"])
+    return kernel.definition([f"return {_helper(extension, 'copy_view')}({call(extension, group.view, arguments)});"])
 
 
 def _derived(extension: Extension) -> Iterator[tuple[NativeFunction, str]]:
@@ -122,7 +127,7 @@ def _functional(extension: Extension, group: NativeFunctionsGroup, kernel: _Kern
     called = call(extension, origin, ", ".join(expr.expr for expr in exprs))
     return kernel.definition(
         [
-            *[f"auto {copy} = detail::copy_argument({name});" for name, copy in copies.items()],
+            *[f"auto {copy} = {_helper(extension, 'copy_argument')}({name});" for name, copy in copies.items()],
             f"{'[[maybe_unused]] auto result_ = ' if returned else ''}{called};",
             *kernel.result([*fresh, *copies.values()]),
         ]
@@ -147,7 +152,10 @@ def _out(extension: Extension, group: NativeFunctionsGroup, kernel: _Kernel) -> 
     return kernel.definition(
         [
             f"auto result_ = {called};",
-            *[f"detail::write_out({out}, {result});" for out, result in zip(outs, results, strict=True)],
+            *[
+                f"{_helper(extension, 'write_out')}({out}, {result});"
+                for out, result in zip(outs, results, strict=True)
+            ],
             *kernel.result(outs if group.out.func.returns else []),
         ]
     )

@@ -13,6 +13,7 @@ the operators' names, if there are many operators, so that a new one compiles on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -34,6 +35,11 @@ from opgen.program.autograd import AutogradProgram
 OPERATORS_PER_FILE: Final = 32
 """How many operators a compiler gets at once: its headers take as long as a dozen of them."""
 
+_CALL: Final = re.compile(r"(\.\s*|->\s*)?\b(at::(?:symint::)?)?(?<!\w)([A-Za-z_]\w*)\s*(?:<[\w:]*>\s*)?\(")
+"""A call in a formula: whether it is of a member, whether it is of `at`, and the name."""
+_SUFFIX: Final = re.compile(r"(_out|_outf)?(_symint)?(_out|_outf)?$")
+"""What functions' names have beyond those of their headers."""
+
 HELPERS: Final = frozenset(
     {
         *("any_variable_defined", "check_inplace", "check_no_requires_grad", "collect_next_edges"),
@@ -53,14 +59,15 @@ def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[O
     matched = with_derivatives(extension)
     if extension.autograd is None or not matched:
         return
-    yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
+    for path in ("detail/Nodes.h", "detail/Derivatives.h"):
+        yield render_file(extension, templates, path, path)
     names = sorted({one.func.root_name for one in matched})
     count = _count_files(len(names))
     for index in range(count):
         chosen = [one for one in matched if shard(one.func.root_name, count) == index]
         if chosen:
-            path = "RegisterDerivatives.cpp" if count == 1 else f"RegisterDerivatives_{index}.cpp"
-            yield _file(extension, extension.autograd, chosen, templates, path)
+            suffix = "" if count == 1 else f"_{index}"
+            yield _file(extension, extension.autograd, chosen, templates, suffix)
 
 
 def _count_files(operators: int) -> int:
@@ -86,6 +93,15 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
+class _Called:
+    """A function that formulas call."""
+
+    name: str
+    is_qualified: bool
+    """Whether a formula says that it is in `at`."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Registered:
     operator: str
     name: str
@@ -96,7 +112,7 @@ def _file(
     autograd: AutogradProgram,
     chosen: Sequence[NativeFunctionWithDifferentiabilityInfo],
     templates: TemplateSet,
-    path: str,
+    suffix: str,
 ) -> OutputFile:
     """The nodes and kernels of some operators."""
     home = extension_home(extension.namespace)
@@ -106,14 +122,17 @@ def _file(
     return render_file(
         extension,
         templates,
-        path,
+        f"RegisterDerivatives{suffix}.cpp",
         "RegisterDerivatives.cpp",
+        unit=f"derivatives{suffix}",
         includes=[
             *_headers_of_kept(infos),
-            header(extension, "detail/Nodes.h"),
+            *_headers_of_torch(infos),
+            header(extension, "detail/Derivatives.h"),
             *operator_headers(extension, "_ops", {one.func.root_name for one in chosen}),
             *operator_headers(extension, "", _called(extension, infos)),
         ],
+        called=_functions_of_torch(infos),
         namesakes=_namesakes(extension, infos),
         declarations=[render_declaration(node, home) for node in nodes],
         definitions=[render_definition(node) for node in nodes],
@@ -132,6 +151,23 @@ def _headers_of_kept(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
     """Headers of torch's that what is kept needs beyond those that every file has."""
     keeps_blocks = any(one.expr.startswith("at::sparse_csr::") for info in infos for one in info.all_saved_inputs)
     return ["ATen/SparseCsrTensorUtils.h"] if keeps_blocks else []
+
+
+def _headers_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
+    """The header of the functions that torch's own formulas call, if a formula names one in full."""
+    is_used = any("torch::autograd::generated" in formula for formula in _formulas(infos))
+    return ["torch/csrc/autograd/FunctionsManual.h"] if is_used else []
+
+
+def _functions_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[_Called]:
+    """What formulas call that may be operators of torch's: those with a header `ATen/ops/<name>.h` are."""
+    names: dict[str, bool] = {}
+    for formula in _formulas(infos):
+        for is_member, is_at, name in _CALL.findall(formula):
+            if not is_member:
+                root = _SUFFIX.sub("", name)
+                names[root] = names.get(root, False) or bool(is_at)
+    return [_Called(name, is_qualified) for name, is_qualified in sorted(names.items())]
 
 
 def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:
@@ -161,6 +197,11 @@ def _namesakes(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> 
 
 def _words(infos: Sequence[DifferentiabilityInfo]) -> frozenset[str]:
     """The words of all formulas."""
-    formulas = [one.formula for info in infos for one in info.derivatives]
-    formulas += [one.formula for info in infos for one in info.forward_derivatives]
-    return frozenset(word for formula in formulas for word in identifiers(formula))
+    return frozenset(word for formula in _formulas(infos) for word in identifiers(formula))
+
+
+def _formulas(infos: Iterable[DifferentiabilityInfo]) -> Iterator[str]:
+    for info in infos:
+        yield from (one.formula for one in info.derivatives)
+        yield from (one.formula for one in info.forward_derivatives)
+        yield from (one.expr for one in info.all_saved_inputs)

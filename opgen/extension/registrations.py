@@ -98,6 +98,7 @@ def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, t
     env = {
         "key": str(key),
         "backend": key.lower(),
+        "unit": f"register_{key.lower()}",
         "includes": [*_includes(extension, known, served, allocates), *_device_includes(key)],
         "allocates": allocates,
         "wrappers": [_registered(extension, wrapper) for wrapper in wrappers],

@@ -1,10 +1,11 @@
 """The files of a run → the lists by which a build knows them: CMake variables, and JSON for setuptools.
 
 For `-o build/sources.cmake` there is `build/sources.cmake`, with a variable for each kind of file, and
-`build/sources.json` with the same lists.  Sources for a kind of device are apart, as they need its toolkit,
-and so are those of the Python module.
+`build/sources.json` with the same lists.  `sources` are what to compile; they include what is in `included_sources`.
+Sources for a kind of device are apart, as they need its toolkit, and so are those of the Python module.
 
-    set(opgen_sources "out/RegisterSchema.cpp" …)
+    set(opgen_sources "out/Unit_0.cpp" …)
+    set(opgen_included_sources "out/RegisterSchema.cpp" …)
     set(opgen_cuda_sources "out/RegisterCUDA.cpp" …)
     set(opgen_devices "cuda")
 """
@@ -17,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from opgen.extension.python_bindings import GROUP as BINDINGS
+from opgen.extension.units import GROUP as INCLUDED
 from opgen.output.dependencies import render_cmake_list
 from opgen.output.files import OutputFile
 
@@ -30,7 +32,7 @@ def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Pa
     """Yields the lists of `files`, as CMake and as JSON."""
     lists = source_lists(files, install_dir)
     kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
-    devices = [kind for kind in kinds if f"{kind}_" != BINDINGS]
+    devices = [kind for kind in kinds if f"{kind}_" not in (BINDINGS, INCLUDED)]
     variables = {"devices": devices, **lists}
     cmake = "\n".join([render_cmake_list(f"opgen_{name}", values) for name, values in variables.items()]) + "\n"
     yield OutputFile(output.name, cmake, ROOT, None)

@@ -21,6 +21,11 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 
+def is_loop(file: OutputFile) -> bool:
+    """Whether a file computes in loops, rather than registers what does."""
+    return file.path.startswith("Ufunc")
+
+
 def emit_ufuncs(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `UfuncCPU_….cpp` and `UfuncCUDA_….cu` for each operator that is written as a loop body."""
     for group in extension.program.structured_groups:

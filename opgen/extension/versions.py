@@ -6,14 +6,14 @@ hold whether there are derivatives or not.
 
     at::Tensor & write_scale_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self, double by) {
       …
-      detail::count(self);
+      count_write(self);
       return result_;
     }
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.api.autograd import gen_differentiable_outputs
@@ -54,7 +54,7 @@ def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[Outp
         templates,
         "RegisterADInplaceOrView.cpp",
         "RegisterADInplaceOrView.cpp",
-        includes=[header(extension, "detail/Views.h"), *operator_headers(extension, "_ops", names)],
+        includes=[*_helpers(extension, views), *operator_headers(extension, "_ops", names)],
         kernels=[*(_view(extension, f, constant) for f in views), *(_writing(extension, f) for f in writing)],
     )
 
@@ -62,6 +62,13 @@ def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields what kernels that take views again are made with."""
     yield render_file(extension, templates, "detail/Views.h", "detail/Views.h")
+    if any(is_tracked_view(f) for f in extension.program.functions):
+        yield render_file(extension, templates, "detail/Replay.h", "detail/Replay.h")
+
+
+def _helpers(extension: Extension, views: Sequence[NativeFunction]) -> list[str]:
+    """The headers that views need; an operator that only writes needs no headers of autograd's."""
+    return [header(extension, path) for path in ("detail/Replay.h", "detail/Views.h")] if views else []
 
 
 def _redispatch(extension: Extension, function: NativeFunction) -> str:
@@ -85,7 +92,7 @@ def _writing(extension: Extension, function: NativeFunction) -> _Registered:
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
     statements = [
         f"{'' if returns == 'void' else f'{returns} result_ = '}{_redispatch(extension, function)};",
-        *[f"detail::count({name});" for name in written],
+        *[f"count_write({name});" for name in written],
         *(["return result_;"] if returns != "void" else []),
     ]
     return _registered(extension, function, f"write_{function.func.name.unambiguous_name()}", statements)

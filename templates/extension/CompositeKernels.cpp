@@ -8,7 +8,7 @@ $for include in includes
 #include <$include>
 $endfor
 
-namespace $namespace::detail {
+namespace $namespace::detail::composite_kernels {
 namespace {
 
 [[maybe_unused]] at::Tensor copy_argument(const at::Tensor& argument) {
@@ -56,7 +56,7 @@ namespace {
 }
 
 } // namespace
-} // namespace $namespace::detail
+} // namespace $namespace::detail::composite_kernels
 
 $for definition in definitions
 $definition

@@ -5,8 +5,7 @@ $for include in includes
 #include <$include>
 $endfor
 
-namespace $namespace::_ops {
-
+namespace $namespace::detail::operators {
 namespace {
 
 template <class Operator>
@@ -17,15 +16,18 @@ c10::TypedOperatorHandle<typename Operator::schema> find() {
 }
 
 } // namespace
+} // namespace $namespace::detail::operators
+
+namespace $namespace::_ops {
 
 $for op in operators
 ${op.returns} ${op.struct_name}::call(${op.parameters}) {
-  static const auto op = find<${op.struct_name}>();
+  static const auto op = detail::operators::find<${op.struct_name}>();
   return op.call(${op.arguments});
 }
 
 ${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
-  static const auto op = find<${op.struct_name}>();
+  static const auto op = detail::operators::find<${op.struct_name}>();
   return op.redispatch(${op.redispatch_arguments});
 }
 

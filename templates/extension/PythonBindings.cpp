@@ -3,6 +3,9 @@
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY // torch's headers format messages with it, but its libraries don't export it
 #endif
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS // without it, torch's headers include the functions of all operators
+#endif
 #include <torch/csrc/python_headers.h>
 
 #include <ATen/ScalarOps.h>
@@ -25,7 +28,7 @@ $for include in includes
 #include <$include>
 $endfor
 
-namespace $namespace::detail {
+namespace $namespace::detail::python_bindings {
 namespace {
 
 using at::TensorOptions;
@@ -193,8 +196,8 @@ $endif
 }
 
 } // namespace
-} // namespace $namespace::detail
+} // namespace $namespace::detail::python_bindings
 
 PyMODINIT_FUNC PyInit__C() {
-  return ::$namespace::detail::make_module();
+  return ::$namespace::detail::python_bindings::make_module();
 }

@@ -12,11 +12,9 @@ $for include in includes
 $endfor
 
 $if kernels
-namespace $namespace {
+namespace $namespace::detail::register_autograd_fallback {
 namespace {
-namespace detail {
-
-using ::$namespace::detail::NodePtr;
+namespace graph {
 
 // What raises the error when a gradient is asked for; null if none can be.
 template <class... Tensors>
@@ -24,7 +22,7 @@ NodePtr not_implemented(const char* name, const Tensors&... tensors) {
   if (!torch::autograd::compute_requires_grad(tensors...)) {
     return nullptr;
   }
-  auto node = ::$namespace::detail::make_node<torch::autograd::NotImplemented>(std::string(name));
+  auto node = make_node<torch::autograd::NotImplemented>(std::string(name));
   node->set_next_edges(torch::autograd::collect_next_edges(tensors...));
   return node;
 }
@@ -70,13 +68,13 @@ void mark(const std::tuple<Results...>& results, const NodePtr& node) {
   std::apply([&](const auto&... result) { (mark(result, node), ...); }, results);
 }
 
-} // namespace detail
+} // namespace graph
 
 $for kernel in kernels
 ${kernel.definition}
 $endfor
 } // namespace
-} // namespace $namespace
+} // namespace $namespace::detail::register_autograd_fallback
 
 $endif
 TORCH_LIBRARY_IMPL($namespace, Autograd, m) {
@@ -84,6 +82,6 @@ $for operator in operators
   m.impl($operator, torch::autograd::autogradNotImplementedFallback());
 $endfor
 $for kernel in kernels
-  m.impl(${kernel.operator}, TORCH_FN($namespace::${kernel.name}));
+  m.impl(${kernel.operator}, TORCH_FN(::$namespace::detail::register_autograd_fallback::${kernel.name}));
 $endfor
 }

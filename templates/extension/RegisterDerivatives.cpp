@@ -1,21 +1,29 @@
 // $generated_comment
 // The derivatives of operators: the nodes of autograd's graph, and the kernels that record it.
-#include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <c10/util/irange.h>
-#include <torch/csrc/autograd/FunctionsManual.h>
-#include <torch/csrc/autograd/VariableTypeUtils.h>
-#include <torch/csrc/dynamo/compiled_autograd.h>
 #include <torch/library.h>
+
 $for include in includes
 #include <$include>
 $endfor
+$if called
+// Functions of torch's that formulas may mean.
+$for function in called
+#if __has_include(<ATen/ops/${function.name}.h>)
+#include <ATen/ops/${function.name}.h>
+$if function.is_qualified
+#else
+#include <ATen/ATen.h>
+$endif
+#endif
+$endfor
+$endif
 // What formulas call beside operators.
 #if __has_include(<$namespace/derivatives.h>)
 #include <$namespace/derivatives.h>
 #endif
 
-namespace $namespace::autograd {
+namespace $namespace::autograd::$unit {
 namespace {
 
 // Named one by one: an operator may be called the same, and formulas shall find theirs.
@@ -28,6 +36,22 @@ using at::Tensor;
 using at::TensorGeometry;
 using at::TensorList;
 using at::TensorOptions;
+using detail::graph::IndexRangeGenerator;
+using detail::graph::any_variable_defined;
+using detail::graph::compiled_autograd_apply_functional;
+using detail::graph::copy_range;
+using detail::graph::not_implemented;
+using detail::graph::not_implemented_list;
+using detail::graph::strides_or_error;
+using detail::graph::toNonOptFwGrad;
+using detail::graph::toNonOptPrimal;
+using detail::graph::toNonOptTensor;
+using detail::graph::unpack;
+using detail::graph::unpack_list;
+using detail::graph::unpack_opt_list;
+using detail::graph::update_wrapped_number;
+using detail::graph::wrap_opt_if;
+using detail::graph::zeros_of_kept;
 using torch::autograd::check_inplace;
 using torch::autograd::check_no_requires_grad;
 using torch::autograd::collect_next_edges;
@@ -51,55 +75,10 @@ using torch::autograd::to_args_sizes;
 using torch::autograd::to_args_sizes_symint;
 using torch::autograd::TypeAndSize;
 using torch::autograd::variable_list;
-using torch::autograd::generated::unpack_list;
-using torch::autograd::generated::unpack_opt_list;
-using torch::autograd::generated::details::any_variable_defined;
-using torch::autograd::generated::details::copy_range;
-using torch::autograd::generated::details::IndexRangeGenerator;
-using torch::autograd::generated::details::not_implemented;
-using torch::autograd::generated::details::not_implemented_list;
-using torch::autograd::generated::details::toNonOptFwGrad;
-using torch::autograd::generated::details::toNonOptPrimal;
-using torch::autograd::generated::details::toNonOptTensor;
-using torch::autograd::generated::details::update_wrapped_number;
-using torch::autograd::generated::details::wrap_opt_if;
 using torch::dynamo::autograd::CompiledNodeArgs;
 using torch::dynamo::autograd::ivalue_list;
 using torch::dynamo::autograd::PackedArgs;
 using torch::dynamo::autograd::SwapSavedVariables;
-
-// Kernels call an argument by another name once it is one of the next kernel's.
-template <class T>
-T& unpack(T& argument, const char*, int) {
-  return argument;
-}
-
-// What formulas mean by `zeros_like(self)`, where nothing is kept of a tensor but what zeros are made of.
-[[maybe_unused]] Tensor zeros_of_kept(const TypeAndSize& kept) {
-  return at::zeros_symint(kept.sym_sizes, kept.options);
-}
-
-// What is kept of a tensor whose strides a formula uses.
-[[maybe_unused]] c10::SymIntArrayRef strides_or_error(const Tensor& tensor, const char* name) {
-  TORCH_CHECK(
-      tensor.layout() == at::kStrided, "the strides of '", name, "' are needed for a gradient, and a tensor of layout ",
-      tensor.layout(), " has none");
-  return tensor.sym_strides();
-}
-
-// Has the compiler of autograd note down a call of a node's formulas, which are computed later.
-[[maybe_unused]] variable_list compiled_autograd_apply_functional(
-    const PackedArgs& packed_args,
-    const edge_list& next_edges,
-    SwapSavedVariables& saved,
-    const variable_list& grads,
-    const std::string& name) {
-  using Metadata = std::vector<std::optional<torch::autograd::InputMetadata>>;
-  const auto& compiler = torch::dynamo::autograd::getPyCompilerInterface();
-  return compiler->call_function(
-      saved.get_py_compiler(), "apply_functional", name, grads, packed_args.vec(),
-      torch::dynamo::autograd::IValuePacker<Metadata>::pack(torch::dynamo::autograd::get_input_metadata(next_edges)));
-}
 
 $for name in namesakes
 using ::$namespace::$name; // an operator that is called as one of the functions above
@@ -123,4 +102,4 @@ $endfor
 }
 
 $endfor
-} // namespace $namespace::autograd
+} // namespace $namespace::autograd::$unit

@@ -4,7 +4,7 @@ $for include in includes
 #include <$include>
 $endfor
 
-namespace $namespace {
+namespace $namespace::detail::register_functionalize {
 namespace {
 
 $for kernel in kernels
@@ -18,4 +18,4 @@ $for kernel in kernels
 $endfor
 }
 
-} // namespace $namespace
+} // namespace $namespace::detail::register_functionalize

@@ -7,7 +7,7 @@ $for include in includes
 #include <$include>
 $endfor
 
-namespace $namespace {
+namespace $namespace::detail::$unit {
 namespace {
 
 using namespace at;
@@ -49,16 +49,17 @@ $endfor
 }
 
 $endif
+} // namespace $namespace::detail::$unit
 $if functions
+
 // Calls of the kernels past the dispatcher.
-namespace $backend {
+namespace $namespace::$backend {
 
 $for function in functions
 ${function.definition} {
-  return ${function.call};
+  return ::$namespace::detail::$unit::${function.call};
 }
 
 $endfor
-} // namespace $backend
+} // namespace $namespace::$backend
 $endif
-} // namespace $namespace

@@ -1,6 +1,7 @@
 // $generated_comment
 #include <torch/library.h>
 
+namespace $namespace::detail::register_schema {
 namespace {
 
 // Tags that not every torch has: one that isn't there is left out.
@@ -14,13 +15,14 @@ void add_$tag(std::vector<T>&, long) {}
 
 $endfor
 } // namespace
+} // namespace $namespace::detail::register_schema
 
 $macro($namespace, m) {
 $for group in tag_groups
   const std::vector<at::Tag> ${group.name} = [] {
     std::vector<at::Tag> tags{${group.tags}};
 $for tag in group.newer
-    add_$tag(tags, 0);
+    ::$namespace::detail::register_schema::add_$tag(tags, 0);
 $endfor
     return tags;
   }();

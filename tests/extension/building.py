@@ -19,7 +19,6 @@ from tests.compilers import QUICK
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-PRECOMPILED = Path(__file__).with_name("precompiled.cmake")
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def run(command: Sequence[str | os.PathLike[str]], cwd: Path, **variables: str) 
     return done.stdout
 
 
-def configure(source: Path, build: Path, generator: str, *, precompiled: bool = False) -> str:
+def configure(source: Path, build: Path, generator: str) -> str:
     """Configures a project, for a build that takes little time rather than one that runs fast."""
     where = run([sys.executable, "-m", "opgen", "--cmake-dir"], source).strip()
     settings = {
@@ -65,7 +64,6 @@ def configure(source: Path, build: Path, generator: str, *, precompiled: bool = 
         "Python_EXECUTABLE": sys.executable,
         "CMAKE_BUILD_TYPE": "Debug",
         "CMAKE_CXX_FLAGS_DEBUG": f"-O0 {QUICK}",
-        **({"CMAKE_PROJECT_INCLUDE": PRECOMPILED} if precompiled else {}),
     }
     flags = [f"-D{name}={value}" for name, value in settings.items()]
     return run(["cmake", "-G", generator, "-S", source, "-B", build, *flags], source)
@@ -79,7 +77,7 @@ def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") 
         if not built.source.exists():
             shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
         if not (built.build / "CMakeCache.txt").exists():
-            configure(built.source, built.build, generator, precompiled=True)
+            configure(built.source, built.build, generator)
         # For all processes but the first there is nothing to do.
         run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
     return built

@@ -3,6 +3,9 @@
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY // torch's headers format messages with it, but its libraries don't export it
 #endif
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS // without it, torch's headers include the functions of all operators
+#endif
 #include <torch/csrc/python_headers.h>
 
 #include <ATen/ScalarOps.h>
@@ -28,7 +31,7 @@
 #include <mylib/ops/ones_like.h>
 #include <mylib/ops/to.h>
 
-namespace mylib::detail {
+namespace mylib::detail::python_bindings {
 namespace {
 
 using at::TensorOptions;
@@ -454,8 +457,8 @@ PyObject* make_module() {
 }
 
 } // namespace
-} // namespace mylib::detail
+} // namespace mylib::detail::python_bindings
 
 PyMODINIT_FUNC PyInit__C() {
-  return ::mylib::detail::make_module();
+  return ::mylib::detail::python_bindings::make_module();
 }

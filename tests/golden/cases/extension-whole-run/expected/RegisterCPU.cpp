@@ -10,7 +10,7 @@
 #include <mylib/ops/scale_ops.h>
 #include <mylib/ops/scale_cpu_dispatch.h>
 
-namespace mylib {
+namespace mylib::detail::register_cpu {
 namespace {
 
 using namespace at;
@@ -60,24 +60,25 @@ TORCH_LIBRARY_IMPL(mylib, CPU, m) {
   m.impl("scale_", TORCH_FN(wrapper_CPU__scale_));
 }
 
+} // namespace mylib::detail::register_cpu
+
 // Calls of the kernels past the dispatcher.
-namespace cpu {
+namespace mylib::cpu {
 
 at::Tensor scale(const at::Tensor & self, const at::Tensor & by) {
-  return wrapper_CPU__scale(self, by);
+  return ::mylib::detail::register_cpu::wrapper_CPU__scale(self, by);
 }
 
 at::Tensor & scale_out(at::Tensor & out, const at::Tensor & self, const at::Tensor & by) {
-  return wrapper_CPU_out_scale_out_out(self, by, out);
+  return ::mylib::detail::register_cpu::wrapper_CPU_out_scale_out_out(self, by, out);
 }
 
 at::Tensor & scale_outf(const at::Tensor & self, const at::Tensor & by, at::Tensor & out) {
-  return wrapper_CPU_out_scale_out_out(self, by, out);
+  return ::mylib::detail::register_cpu::wrapper_CPU_out_scale_out_out(self, by, out);
 }
 
 at::Tensor & scale_(at::Tensor & self, const at::Tensor & by) {
-  return wrapper_CPU__scale_(self, by);
+  return ::mylib::detail::register_cpu::wrapper_CPU__scale_(self, by);
 }
 
-} // namespace cpu
-} // namespace mylib
+} // namespace mylib::cpu

@@ -9,7 +9,7 @@
 #include <mylib/ops/scale_ops.h>
 #include <mylib/ops/scale_mps_dispatch.h>
 
-namespace mylib {
+namespace mylib::detail::register_mps {
 namespace {
 
 using namespace at;
@@ -72,24 +72,25 @@ TORCH_LIBRARY_IMPL(mylib, MPS, m) {
   m.impl("scale_", TORCH_FN(wrapper_MPS__scale_));
 }
 
+} // namespace mylib::detail::register_mps
+
 // Calls of the kernels past the dispatcher.
-namespace mps {
+namespace mylib::mps {
 
 at::Tensor scale(const at::Tensor & self, const at::Tensor & by) {
-  return wrapper_MPS__scale(self, by);
+  return ::mylib::detail::register_mps::wrapper_MPS__scale(self, by);
 }
 
 at::Tensor & scale_out(at::Tensor & out, const at::Tensor & self, const at::Tensor & by) {
-  return wrapper_MPS_out_scale_out_out(self, by, out);
+  return ::mylib::detail::register_mps::wrapper_MPS_out_scale_out_out(self, by, out);
 }
 
 at::Tensor & scale_outf(const at::Tensor & self, const at::Tensor & by, at::Tensor & out) {
-  return wrapper_MPS_out_scale_out_out(self, by, out);
+  return ::mylib::detail::register_mps::wrapper_MPS_out_scale_out_out(self, by, out);
 }
 
 at::Tensor & scale_(at::Tensor & self, const at::Tensor & by) {
-  return wrapper_MPS__scale_(self, by);
+  return ::mylib::detail::register_mps::wrapper_MPS__scale_(self, by);
 }
 
-} // namespace mps
-} // namespace mylib
+} // namespace mylib::mps

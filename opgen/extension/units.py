@@ -1,0 +1,82 @@
+"""The sources of an extension → `Unit_0.cpp` …, which include them, so that a compiler reads torch's headers once.
+
+Torch's headers take a compiler most of its time.  A library of a few operators is one unit; that of many is several,
+so that the cores of a machine share them.  What computes in loops stays apart: it is compiled with other flags.
+
+    #include "Operators.cpp"
+    #include "RegisterCPU.cpp"
+    …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Final
+
+from opgen.extension.extension import Extension
+from opgen.extension.includes import render_file
+from opgen.extension.ufuncs import is_loop
+from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+
+GROUP: Final = "included_"
+"""The list of sources that units include."""
+UNIT_SIZE: Final = 150_000
+"""Characters of source that take a compiler about as long as the headers before them."""
+
+_SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
+    Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_sources")),
+    Emitter("schemas", OnDemand("opgen.extension.schemas", "emit_schemas")),
+    Emitter("registrations", OnDemand("opgen.extension.registrations", "emit_registrations")),
+    Emitter("ufuncs", OnDemand("opgen.extension.ufuncs", "emit_ufuncs")),
+    Emitter("derived forms", OnDemand("opgen.extension.composites", "emit_composites")),
+    Emitter("functionalization", OnDemand("opgen.extension.functionalization", "emit_functionalization")),
+    Emitter("vmap", OnDemand("opgen.extension.batching", "emit_batching")),
+    Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_view_helpers")),
+    Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_versions")),
+    Emitter("derivatives", OnDemand("opgen.extension.derivatives", "emit_derivatives")),
+    Emitter("autograd", OnDemand("opgen.extension.autograd_fallback", "emit_autograd_fallback")),
+)
+
+_AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAutogradFallback", "RegisterDerivatives")
+"""What the sources that need autograd's headers are called, or begin with."""
+
+
+def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yield the sources of the library with what they include, and the units that are compiled."""
+    files = collect_files(bind(_SOURCES, extension, templates))
+    joined = [file for file in files if _is_joined(file)]
+    for file in files:
+        yield replace(file, group=GROUP) if _is_joined(file) else file
+    for index, sources in enumerate(_units(sorted(joined, key=lambda file: file.path))):
+        includes = [file.path for file in sources]
+        yield render_file(extension, templates, f"Unit_{index}.cpp", "Unit.cpp", includes=includes)
+
+
+def _is_joined(file: OutputFile) -> bool:
+    return file.group == "" and PurePosixPath(file.path).suffix == ".cpp" and not is_loop(file)
+
+
+def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:
+    """The sources of each unit; only those that need autograd's headers are beside such."""
+    if sum(len(file.text) for file in sources) <= UNIT_SIZE:
+        return [list(sources)] if sources else []
+    autograd = [file for file in sources if file.path.startswith(_AUTOGRAD)]
+    others = [file for file in sources if file not in autograd]
+    return list(chain(_packed(autograd), _packed(others)))
+
+
+def _packed(sources: Sequence[OutputFile]) -> Iterator[list[OutputFile]]:
+    """The sources in order, as many in a unit as it holds."""
+    unit: list[OutputFile] = []
+    for file in sources:
+        if unit and sum(len(each.text) for each in unit) + len(file.text) > UNIT_SIZE:
+            yield unit
+            unit = []
+        unit.append(file)
+    if unit:
+        yield unit
