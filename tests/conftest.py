@@ -33,6 +33,7 @@ SLOWEST_FIRST: Final = (
     "tests/packaged/test_derivatives.py",
     "tests/conformance/test_flags.py",
     "tests/conformance/",
+    "tests/as_torchgen/",
     "tests/autoheuristic/",
     "tests/incremental/",
     "tests/faults/",

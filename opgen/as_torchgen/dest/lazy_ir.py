@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from opgen.api.lazy import LazyIrSchema
+from opgen.api.lazy import VALUE_CLASS, LazyIrSchema
 from opgen.api.translate import translate
 from opgen.as_torchgen.api.lazy import getValueT
 from opgen.as_torchgen.api.types.signatures import DispatcherSignature, NativeSignature, kernel_signature
@@ -40,21 +40,24 @@ def _value_class() -> str:
     return str(getValueT())
 
 
-@dataclass(frozen=True, slots=True)
 class GenLazyIR(nodes.GenLazyIR):
     """Makes the classes of nodes, without a lowering."""
 
-    value_class: str = field(default_factory=_value_class)
+    __slots__ = ()
 
     @asserted()
     def __call__(self, operator: NativeFunctionsGroup | NativeFunction) -> list[str]:
-        function = operator if isinstance(operator, NativeFunction) else operator.functional
-        return self.gen(self.schema(function))
+        return nodes.GenLazyIR.__call__(self, operator)
+
+    def schema(self, function: NativeFunction) -> LazyIrSchema:
+        values = self.value_class if self.value_class != VALUE_CLASS else _value_class()
+        return nodes.GenLazyIR.schema(replace(self, value_class=values), function)
 
 
-@dataclass(frozen=True, slots=True)
 class GenTSLazyIR(nodes.GenTSLazyIR, GenLazyIR):
     """Makes the classes of nodes that TorchScript runs."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
