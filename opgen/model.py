@@ -275,6 +275,8 @@ class NativeFunction:
     """Written tags and those that follow from the schema and from how the entry came to be."""
     doc: str | None = None
     """What the operator does, for people."""
+    is_boxed: bool = False
+    """Whether kernels are called through the dispatcher's boxed convention: no other passes all of its types."""
     root_name: str = field(init=False, repr=False, compare=False)
     """The name that all forms and overloads share."""
     is_view_op: bool = field(init=False, repr=False, compare=False)

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.boxing import is_argument_boxed, is_return_boxed, owned_ctype
 from opgen.api.types import (
     BASE_TYPE_TO_CPP,
     BOOL,
@@ -43,6 +44,7 @@ from opgen.api.types import (
     OPTIONAL_TENSOR_LIST,
     SCALAR,
     SCALAR_ARRAY_REF,
+    STRING,
     SYM_INT_ARRAY_REF,
     SYM_INT_VECTOR,
     TENSOR,
@@ -80,6 +82,7 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
+from opgen.schema.registered import DTYPE_NUMBERS
 
 DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
 """The first parameter of a function that redispatches."""
@@ -224,6 +227,15 @@ def valuetype_type(t: Type, *, binds: ArgName, symint: bool = False) -> NamedCTy
     return None if ctype is None else NamedCType(binds, ctype)
 
 
+_OWNED_AS_USUAL: Final[Mapping[Type, CType]] = MappingProxyType(
+    {
+        OptionalType(BaseType(BaseTy.Tensor)): CONST_OPTIONAL_TENSOR,
+        OptionalType(ListType(BaseType(BaseTy.Tensor), None)): OptionalCType(TENSOR_LIST),
+    }
+)
+"""Arguments that only the boxed convention passes, though they have a type of C++ that kernels know."""
+
+
 def argument_ctype(
     t: Type,
     *,
@@ -237,6 +249,9 @@ def argument_ctype(
     `mutable` says that the argument is written to.  With `remove_non_owning_ref_types`, lists of
     integers are vectors, for a parameter that outlives the call.
     """
+    if policy.is_boxed and is_argument_boxed(t, is_write=mutable):
+        usual = _OWNED_AS_USUAL.get(t)
+        return owned_ctype(t) if usual is None else usual
     if isinstance(t, BaseType):
         if mutable and t.name is BaseTy.Tensor and not policy.use_const_ref_for_mutable_tensors:
             return MUTABLE_TENSOR
@@ -308,6 +323,12 @@ def argument_type(
 
 def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     """The C++ type of a returned `t`; a `SymInt` is returned as such in every convention."""
+    if policy.is_boxed:
+        mutable = False  # what comes off a stack is no reference to an argument
+        if is_return_boxed(t):
+            return owned_ctype(t, list_type="::std::vector")
+    if policy.owns_texts and t.base_ty is BaseTy.str:
+        return _owned_texts(t)
     if isinstance(t, BaseType):
         if mutable and t.name is BaseTy.Tensor:
             return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
@@ -327,6 +348,13 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
     if isinstance(t, OptionalType) and _is(t.elem, BaseTy.Tensor):
         return OptionalCType(returntype_type(t.elem, mutable=mutable, policy=policy))
     raise UnsupportedTypeError(t, "can't be returned")
+
+
+def _owned_texts(t: Type) -> CType:
+    """The C++ type of a returned text, an optional one or a list of them: `std::string`, which owns it."""
+    if isinstance(t, OptionalType):
+        return OptionalCType(_owned_texts(t.elem))
+    return VectorCType(_owned_texts(t.elem)) if isinstance(t, ListType) else STRING
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
@@ -363,6 +391,8 @@ _DEFAULT_WORDS: Final = MappingProxyType(
 
 def default_expr(d: str, t: Type, *, symint: bool) -> str:
     """The C++ expression for the default `d` of an argument of type `t`."""
+    if d == "None" and isinstance(t, BaseType) and t.name in _NULL_DEFAULTS:
+        return "{}"
     if isinstance(t, OptionalType):
         if d != "None":
             return default_expr(d, t.elem, symint=symint)
@@ -371,7 +401,26 @@ def default_expr(d: str, t: Type, *, symint: bool) -> str:
         return _list_default(d, t, symint)
     if _is(t, BaseTy.str) and d[:1] in ("'", '"'):
         return _string_literal(d)
-    return _DEFAULT_WORDS.get(d, d)
+    if isinstance(t, BaseType) and d not in _DEFAULT_WORDS:
+        return _registered_default(d, t.name)
+    return f"c10::complex<double>(0, {d[:-1]})" if d.endswith("j") else _DEFAULT_WORDS.get(d, d)
+
+
+_ENUMERATIONS: Final = MappingProxyType(
+    {BaseTy.ScalarType: "at::ScalarType", BaseTy.Layout: "at::Layout", BaseTy.MemoryFormat: "at::MemoryFormat"}
+)
+_NULL_DEFAULTS: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
+
+
+def _registered_default(d: str, base: BaseTy) -> str:
+    """A default that only schemas outside of torch have: a type's name or number, a device, an imaginary number."""
+    if base in _ENUMERATIONS and (d.isdigit() or d in DTYPE_NUMBERS):
+        return f"static_cast<{_ENUMERATIONS[base]}>({DTYPE_NUMBERS.get(d, d)})"
+    if base is BaseTy.Device and d[:1] in ("'", '"'):
+        return f'at::Device("{d[1:-1]}")'
+    if base is BaseTy.Scalar and d.endswith("j"):
+        return f"c10::complex<double>(0, {d[:-1]})"
+    return d
 
 
 def _list_default(d: str, t: ListType, symint: bool) -> str:
@@ -460,21 +509,30 @@ def arguments(
 ) -> tuple[Binding, ...]:
     """Return the parameters of a C++ function with these arguments: out arguments first, unless `faithful`."""
     listed = (*arguments.non_out, *arguments.out) if faithful else (*arguments.out, *arguments.non_out)
-    return tuple(
-        [
-            binding
-            for a in listed
-            for binding in argument(
-                a,
-                cpp_no_default_args=cpp_no_default_args,
-                method=method,
-                faithful=faithful,
-                symint=symint,
-                has_tensor_options=arguments.tensor_options is not None,
-                policy=policy,
-            )
-        ]
-    )
+    bindings = [
+        binding
+        for a in listed
+        for binding in argument(
+            a,
+            cpp_no_default_args=cpp_no_default_args,
+            method=method,
+            faithful=faithful,
+            symint=symint,
+            has_tensor_options=arguments.tensor_options is not None,
+            policy=policy,
+        )
+    ]
+    return without_early_defaults(bindings)
+
+
+def without_early_defaults(bindings: Sequence[Binding]) -> tuple[Binding, ...]:
+    """Drop the defaults before a parameter that has none: schemas allow them, C++ doesn't."""
+    required = [place for place, binding in enumerate(bindings) if binding.default is None]
+    first = required[-1] if required else 0
+    if all(binding.default is None for binding in bindings[:first]):
+        return tuple(bindings)
+    early = [replace(binding, default=None) for binding in bindings[:first]]
+    return (*early, *bindings[first:])
 
 
 # ----------------------------------------------------------------------------------- signatures

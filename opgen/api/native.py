@@ -60,6 +60,7 @@ def argument_ctype(t: Type, *, mutable: bool, symint: bool, policy: TypePolicy =
         and isinstance(t.elem, BaseType)
         and t.elem.name is BaseTy.Tensor
         and not policy.use_const_ref_for_mutable_tensors
+        and not policy.is_boxed
     ):
         return MUTABLE_OPTIONAL_TENSOR
     return cpp.argument_ctype(t, mutable=mutable, symint=symint, policy=policy)
@@ -107,13 +108,12 @@ def argument(
 def arguments(func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
     """The parameters for all arguments of `func`, in the schema's order."""
     own, is_out = func.arguments, func.is_out_fn()
-    return tuple(
-        [
-            binding
-            for a in (*own.non_out, *own.out)
-            for binding in argument(a, is_out=is_out, symint=symint, policy=policy)
-        ]
-    )
+    bindings = [
+        binding
+        for a in (*own.non_out, *own.out)
+        for binding in argument(a, is_out=is_out, symint=symint, policy=policy)
+    ]
+    return cpp.without_early_defaults(bindings)
 
 
 @dataclass(frozen=True, slots=True)

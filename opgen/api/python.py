@@ -86,7 +86,7 @@ class PythonArgument:
 
     def _spell(self, name: str) -> str:
         if unreadable_default(self.default, self.type):
-            return f"{argument_type_str(self.type)}? {name}=None"
+            return f"{argument_type_str(self.type).removesuffix('?')}? {name}=None"
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
         return f"{argument_type_str(self.type)} {name}{default}"
 
@@ -97,11 +97,11 @@ class PythonArgument:
             method = unpack_method(self.type, self.default, has_init=init is not None)
             object.__setattr__(self, "_unpack_method", method)
         value = f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
-        if isinstance(self.type, BaseType):
-            return value
         absent = unreadable_default(self.default, self.type)
         if absent:
             return f"(_r.isNone({index}) ? {absent} : {value})"
+        if isinstance(self.type, BaseType):
+            return value
         if may_be_none(self.type, self.default) and not has_optional_method(self.type):
             return f"(_r.isNone({index}) ? ::std::nullopt : ::std::make_optional({value}))"
         return value

@@ -124,11 +124,30 @@ def parser_default(default: str, t: Type) -> str:
     return _DEFAULT_WORDS.get(default, default)
 
 
+_READ_DEFAULTS: Final[Mapping[BaseTy, tuple[str, ...]]] = MappingProxyType(
+    {
+        BaseTy.ScalarType: ("None", "long"),
+        BaseTy.Layout: ("None", "strided"),
+        BaseTy.Device: ("None",),
+    }
+)
+"""The only defaults of these types that the parser reads."""
+
+
 def unreadable_default(default: str | None, t: Type) -> str:
     """The C++ value of a default that the parser can't read; nothing if it can, or if there is none.
 
-    The parser takes no defaults for lists of floating-point numbers.
+    The parser takes no defaults for lists of floating-point numbers, and few for enumerations.
     """
+    plain = t.elem if isinstance(t, OptionalType) else t
+    if (
+        default is not None
+        and isinstance(plain, BaseType)
+        and default not in _READ_DEFAULTS.get(plain.name, (default,))
+    ):
+        return cpp.default_expr(default, plain, symint=False)
+    if plain == BaseType(BaseTy.Scalar) and default is not None and default.endswith("j"):
+        return cpp.default_expr(default, plain, symint=False)
     if default in (None, "None", "[]") or not (isinstance(t, ListType) and t.elem == FLOAT):
         return ""
     elements = default[1:-1] if default.startswith("[") else ", ".join([default] * (t.size or 1))

@@ -61,10 +61,20 @@ class TypePolicy:
     """Spell a tensor that is written to `const Tensor &` instead of `Tensor &`."""
     use_ilistref_for_tensor_lists: bool = False
     """Spell a list of tensors `const ITensorListRef &` instead of `TensorList`."""
+    owns_texts: bool = False
+    """Return a text as `std::string`, not as a view of one."""
+    is_boxed: bool = False
+    """Types that the dispatcher passes through its boxed convention alone are legal; see `opgen.api.boxing`."""
 
     @staticmethod
     def from_function(function: NativeFunction) -> TypePolicy:
-        """The policy of `function`: structured operators take tensor lists as `ITensorListRef`."""
+        """Return the policy of `function`.
+
+        Structured operators take tensor lists as `ITensorListRef`; operators outside of torch own what they return.
+        """
+        if function.func.is_liberal:
+            is_const = function.use_const_ref_for_mutable_tensors
+            return TypePolicy(is_const, function.part_of_structured_group, True, function.is_boxed)
         if function.use_const_ref_for_mutable_tensors:
             return TypePolicy(True, function.part_of_structured_group)
         return STRUCTURED_POLICY if function.part_of_structured_group else DEFAULT_POLICY
@@ -447,6 +457,7 @@ VOID: Final = BaseCType(voidT)
 BOOL: Final = BaseCType(boolT)
 LONG: Final = BaseCType(longT)
 SYM_INT: Final = BaseCType(SymIntT)
+STRING: Final = BaseCType(BaseCppType("::std", "string"))
 TENSOR: Final = BaseCType(tensorT)
 SCALAR: Final = BaseCType(scalarT)
 CONST_TENSOR: Final = ConstRefCType(TENSOR)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._gen_flags import Request
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, expected
+from opgen.extension.argument_names import rename_arguments
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import advise, check_derivatives, check_extension
 from opgen.extension.sources import emit_source_lists
@@ -22,11 +23,13 @@ from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import check_formulas
 from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
+from opgen.model import OperatorName
 from opgen.output.build_files import render_install_list
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
+from opgen.program.autograd import AutogradProgram
 from opgen.releases.known import newest_release
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
@@ -34,6 +37,7 @@ from opgen.run.work import Work, install_root
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"
 _DERIVATIVES: Final = "autograd/derivatives.yaml"
+_DEPRECATED: Final = "autograd/deprecated.yaml"
 
 EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_headers")),
@@ -102,27 +106,47 @@ def load_extension(
     tags = source / _TAGS
     legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
     derivatives = source / _DERIVATIVES
-    program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release())
+    program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release(), is_extension=True)
     if program is None:
         if derivatives.exists():
             check_formulas(derivatives, load_readable_functions(source / _FUNCTIONS, newest_release()), log)
         return None
+    _warn_of_unknown_files(source, log)
     breaches = tuple(check_extension(program))
     log.extend(breaches)
     if breaches:
         return None
     log.extend(advise(program))
-    extension = derive_extension(program, program.functions[0].namespace, options)
-    if with_python:
-        extension = replace(extension, python=derive_package(extension.program, log))
-    if not derivatives.exists():
-        return None if log.has_errors else extension
-    autograd = derive_autograd(program, derivatives, log, program.selector, namespace=extension.namespace)
-    if autograd is not None:
+    namespace = program.functions[0].namespace
+    python = derive_package(program, log) if with_python else None
+    autograd = None
+    if derivatives.exists():
+        autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace)
+        if autograd is None:
+            return None
         log.extend(check_derivatives(autograd))
-    if autograd is None or log.has_errors:
+    if log.has_errors:
         return None
-    return replace(extension, autograd=replace(autograd, program=extension.program))
+    named = rename_arguments(program, _differentiated(autograd))
+    extension = replace(derive_extension(named, namespace, options), python=python)
+    return extension if autograd is None else replace(extension, autograd=replace(autograd, program=extension.program))
+
+
+def _differentiated(autograd: AutogradProgram | None) -> frozenset[OperatorName]:
+    """Return the operators whose formulas speak of their arguments."""
+    functions = () if autograd is None else autograd.functions
+    return frozenset(one.func.func.name for one in functions if one.info)
+
+
+def _warn_of_unknown_files(source: Path, log: Diagnostics) -> None:
+    """Warn about each YAML file among the definitions that opgen doesn't read; a copy of torch's tree has some."""
+    known = (_FUNCTIONS, _TAGS, _DERIVATIVES)
+    for path in sorted((*source.rglob("*.yaml"), *source.rglob("*.yml"))):
+        name = path.relative_to(source).as_posix()
+        if name in (*known, _DEPRECATED) or any(part.startswith(".") for part in Path(name).parts):
+            continue
+        label = f"opgen doesn't read this file; {expected(name, known, limit=len(known))}"
+        log.warning("unknown-file", f"'{path}' is not among the files of definitions", label=label)
 
 
 def extension_templates() -> TemplateSet:

@@ -39,7 +39,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
     # What has derivatives for some kind of device only has none for the others.
     derived = {one.func.func.name for one in with_derivatives(extension) if DEFAULT_KEY in (one.info or ())}
     candidates = (f for f in extension.program.functions if f.func.name not in derived)
-    functions = [f for f in candidates if _needs_fallback(extension, f)]
+    functions = [f for f in candidates if not f.is_boxed and needs_fallback(extension, f)]
     if not functions:
         return
     # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
@@ -83,8 +83,9 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     return _Registered(string_literal(str(function.func.name)), f"undifferentiated_{name}", definition)
 
 
-def _needs_fallback(extension: Extension, function: NativeFunction) -> bool:
-    takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
+def needs_fallback(extension: Extension, function: NativeFunction) -> bool:
+    """Whether a gradient through the operator has to raise an error: nothing says what it is."""
+    takes_tensors = function.is_boxed or any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     if not takes_tensors or has_composite_implicit_kernel(function):
         return False
     return not any(

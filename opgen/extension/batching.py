@@ -78,6 +78,7 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
     tensors = [a for a in func.arguments.flat_all if a.type.is_tensor_like()]
     return (
         "pointwise" in function.tags
+        and not function.is_boxed
         and not has_composite_implicit_kernel(function)
         and not _has_batch_rule(extension, function)
         and func.kind() in (SchemaKind.functional, SchemaKind.inplace)

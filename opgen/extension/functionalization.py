@@ -188,7 +188,7 @@ def _return(function: NativeFunction, returns: str, returned: list[str | None]) 
 
 def _views(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]:
     for group in extension.program.view_groups:
-        if not group.composite:
+        if not group.composite and group.view_copy is not None:
             yield _registered(group.view, _view(extension, group))
 
 

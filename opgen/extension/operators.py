@@ -19,7 +19,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name
 from opgen.dest.operator_call import operator_arguments
 from opgen.extension.extension import Extension
-from opgen.extension.includes import include_all, operator_headers, render_file
+from opgen.extension.includes import header, include_all, operator_headers, render_file
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -29,6 +29,8 @@ def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Itera
     """Yields `Macros.h`, `Operators.h` and the `ops/….h` that it includes."""
     yield render_file(extension, templates, "Macros.h", "Macros.h")
     yield render_file(extension, templates, "detail/Types.h", "detail/Types.h")
+    if any(function.is_boxed for function in extension.program.functions):
+        yield render_file(extension, templates, "detail/Boxing.h", "detail/Boxing.h")
     for name, functions in by_root_name(extension.program.functions).items():
         operators = [_operator(extension, function) for function in functions]
         yield render_file(extension, templates, f"ops/{name}_ops.h", "OperatorsHeader.h", operators=operators)
@@ -39,6 +41,8 @@ def emit_operator_sources(extension: Extension, templates: TemplateSet) -> Itera
     """Yields `Operators.cpp`."""
     operators = [_operator(extension, function) for function in extension.program.functions]
     includes = operator_headers(extension, "_ops")
+    if any(operator.is_boxed for operator in operators):
+        includes = [header(extension, "detail/Boxing.h"), *includes]
     yield render_file(extension, templates, "Operators.cpp", "Operators.cpp", operators=operators, includes=includes)
 
 
@@ -65,6 +69,8 @@ class _Operator:
     redispatch_parameters: str
     arguments: str
     redispatch_arguments: str
+    boxed_arguments: str
+    is_boxed: bool
 
 
 def _operator(extension: Extension, function: NativeFunction) -> _Operator:
@@ -84,6 +90,8 @@ def _operator(extension: Extension, function: NativeFunction) -> _Operator:
         redispatch_parameters=", ".join(filter(None, (DISPATCH_KEY_SET_PARAMETER, parameters))),
         arguments=", ".join(arguments),
         redispatch_arguments=", ".join(("dispatchKeySet", *arguments)),
+        boxed_arguments=", ".join(("op", *arguments)),
+        is_boxed=function.is_boxed,
     )
 
 

@@ -79,7 +79,8 @@ class _Registered:
 
     origin: str
     operator: str
-    name: str
+    function: str
+    """What is registered: the wrapper, as a function or in its boxed form."""
     definition: str
 
 
@@ -131,6 +132,8 @@ def _includes(extension: Extension, known: Backend, served: Iterable[Served], al
         yield header(extension, "detail/Elementwise.h")
     if known.key is DispatchKey.FuncTorchBatched:
         yield header(extension, "detail/Batching.h")
+    if any(form.is_boxed for each in served for form, _ in each.forms):
+        yield header(extension, "detail/Boxing.h")
     names = {each.first.root_name for each in served}
     yield from operator_headers(extension, "_native", names)
     yield from operator_headers(extension, "_ops", names)
@@ -168,7 +171,9 @@ def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendInd
 
 def _registered(extension: Extension, wrapper: Wrapper) -> _Registered:
     name = string_literal(str(wrapper.function.func.name))
-    return _Registered(origin(extension, wrapper.function), name, wrapper.name, wrapper.definition)
+    is_boxed = wrapper.function.is_boxed
+    function = f"::{extension.namespace}::detail::boxed<&{wrapper.name}>()" if is_boxed else f"TORCH_FN({wrapper.name})"
+    return _Registered(origin(extension, wrapper.function), name, function, wrapper.definition)
 
 
 def _functions(calls: KernelCalls, wrappers: Iterable[Wrapper]) -> Iterator[_Function]:

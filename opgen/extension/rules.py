@@ -20,8 +20,9 @@ from opgen.api.cpp import CppSignature
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
+from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
-from opgen.model import BackendMetadata, BaseTy, BaseType, NativeFunction, SchemaKind, Type
+from opgen.model import BackendMetadata, NativeFunction, SchemaKind
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 
@@ -32,6 +33,18 @@ RESERVED_NAMESPACES: Final = frozenset(
 """Names that operators can't have as theirs: C++ or torch has things of its own there."""
 _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "native", "structured", "symint", "ufunc"})
 """Namespaces below the extension's, so that no operator can be called the same."""
+
+_HIDDEN_NAMES: Final = frozenset(
+    {
+        *("at", "c10", "std", "torch", "caffe2", "pybind11", "self", "op", "detail"),
+        *("bool", "int8_t", "int16_t", "int32_t", "int64_t", "size_t", "uint8_t", "Py_ssize_t", "string"),
+        *("call", "redispatch", "schema", "ptr_schema", "name", "overload_name", "schema_str", "find"),
+        *("PyObject", "PyTypeObject", "PyMethodDef", "PyModuleDef", "PythonArgParser", "ParsedArgs", "THPObjectPtr"),
+        *("OptionalDeviceGuard", "DeviceGuard", "device_of", "globalContext", "Tensor", "TensorOptions", "MetaBase"),
+        *("assert", "errno", "linux", "unix", "stdin", "stdout", "stderr", "boxed", "box"),
+    }
+)
+"""Names that generated code has for other things where operators are declared, or that are macros."""
 
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
@@ -50,9 +63,12 @@ def advise(program: Program) -> Iterator[Diagnostic]:
         is_given = is_given or (meta is not None and meta.has_kernel(function))
         if is_given or function.func.kind() is SchemaKind.inplace or _is_of_views(function):
             continue
-        message = f"'{function.func.name}' has no kernel under Meta, so compilers can't tell what it returns"
-        label = "add one to its dispatch table"
-        yield Diagnostic("no-meta-kernel", message, function.loc, label, severity="remark")
+        message = (
+            f"'{function.func.name}' has no kernel under Meta, so 'torch.compile', 'torch.export' and fake tensors "
+            "can't tell what it returns"
+        )
+        label = "add 'Meta' to its dispatch table, or register one with 'torch.library.register_fake'"
+        yield Diagnostic("no-meta-kernel", message, function.loc, label, severity="warning")
 
 
 def _is_of_views(function: NativeFunction) -> bool:
@@ -84,8 +100,13 @@ def _check_one_namespace(program: Program) -> Iterator[Diagnostic]:
 
 def _check_reserved_namespace(program: Program) -> Iterator[Diagnostic]:
     first = program.functions[0] if program.functions else None
-    if first is not None and first.namespace in RESERVED_NAMESPACES:
+    if first is None:
+        return
+    if first.namespace in RESERVED_NAMESPACES or first.namespace in KEYWORDS:
         message = f"operators can't be of a namespace '{first.namespace}': the name is taken in C++"
+        yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
+    elif first.namespace in C_NAMES:
+        message = f"operators can't be of a namespace '{first.namespace}': the C library has a name like it"
         yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
 
 
@@ -102,6 +123,9 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         name = str(function.func.name.name)
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be called '{name}': '{function.namespace}::{name}' is a namespace in C++"
+            yield Diagnostic("reserved-name", message, function.loc, "choose another name")
+        elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
+            message = f"an operator can't be called '{name}': it would hide what generated C++ needs"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
 
 
@@ -180,6 +204,7 @@ def check_derivatives(autograd: AutogradProgram) -> Iterator[Diagnostic]:
             yield from _check_no_other_kernel(autograd.program, matched.func, matched.info)
             yield from _check_not_written(matched.func, matched.info)
             yield from _check_kept(matched.func, matched.info)
+            yield from _check_argument_names(matched.func)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -188,6 +213,25 @@ def _check_no_other_kernel(program: Program, function: NativeFunction, infos: In
         if index is not None and index.has_kernel(function):
             message = f"'{function.func.name}' has derivatives, and a kernel under {key} too"
             yield Diagnostic("derivative-and-kernel", message, function.loc, "leave one of them out")
+
+
+_NODE_NAMES: Final = frozenset({"op", "dispatchKeySet", "result", "grad_fn", "args", "grads", "grad", "self_", "ks"})
+"""Names of variables in the kernels and nodes that are made of formulas."""
+
+
+def _check_argument_names(function: NativeFunction) -> Iterator[Diagnostic]:
+    """Formulas speak of arguments by their names, which must be others than those that formulas are made into."""
+    if function.is_boxed:
+        message = f"'{function.func.name}' can't have derivatives: it has types that only boxed kernels take or return"
+        label = "write an operator of tensors and numbers, and derivatives for that"
+        yield Diagnostic("derivative-type", message, function.loc, label)
+    names = {argument.name for argument in function.func.arguments.flat_all}
+    for name in sorted(names):
+        if name in _NODE_NAMES or name in KEYWORDS or (name.endswith("_") and name[:-1] in names):
+            message = (
+                f"an argument of '{function.func.name}' can't be called '{name}': formulas are C++ that uses the name"
+            )
+            yield Diagnostic("reserved-argument", message, function.loc, "choose another name")
 
 
 def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -217,32 +261,6 @@ def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
             yield Diagnostic("derivative-type", message, function.loc, label)
 
 
-# ------------------------------------------------------------------------------------------ types
-
-_UNBOUND: Final = frozenset({BaseTy.DeviceIndex, BaseTy.DimVector, BaseTy.GraphModule})
-"""Types that torch's own operators have, but that the dispatcher can't hand on for others."""
-
-
-def _check_types(program: Program) -> Iterator[Diagnostic]:
-    for function in _written(program):
-        func = function.func
-        typed = [(f"argument '{a.name}'", a.type) for a in func.arguments.flat_all]
-        typed += [("a return", r.type) for r in func.returns]
-        for what, type in typed:
-            if _base(type) in _UNBOUND:
-                message = f"'{func.name}': {what} is of type '{type}', which no binding exists for"
-                yield Diagnostic("unbound-type", message, function.loc, "use Tensor, Scalar, int, float, bool or str")
-
-
-def _base(type: Type) -> BaseTy | None:
-    while not isinstance(type, BaseType):
-        inner = getattr(type, "elem", None)
-        if inner is None:
-            return None
-        type = inner
-    return type.name
-
-
 _FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)
 """What makes the other rules' answers worthless if it is broken."""
 _RULES: Final[tuple[Rule, ...]] = (
@@ -250,5 +268,4 @@ _RULES: Final[tuple[Rule, ...]] = (
     _check_derived_names,
     _check_kernel_namespaces,
     _check_overloads,
-    _check_types,
 )

@@ -40,9 +40,10 @@ _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_versions")),
     Emitter("derivatives", OnDemand("opgen.extension.derivatives", "emit_derivatives")),
     Emitter("autograd", OnDemand("opgen.extension.autograd_fallback", "emit_autograd_fallback")),
+    Emitter("any operator", OnDemand("opgen.extension.any_operator", "emit_any_operator")),
 )
 
-_AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAutogradFallback", "RegisterDerivatives")
+_AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterAutogradFallback", "RegisterDerivatives")
 """What the sources that need autograd's headers are called, or begin with."""
 
 

@@ -42,7 +42,7 @@ class _Registered:
 
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
-    functions = [f for f in extension.program.functions if not has_composite_implicit_kernel(f)]
+    functions = [f for f in extension.program.functions if not (f.is_boxed or has_composite_implicit_kernel(f))]
     views = [f for f in functions if is_tracked_view(f)]
     writing = [f for f in functions if f not in views and any(a.is_write for a in f.func.arguments.flat_all)]
     if not (views or writing):

@@ -10,10 +10,11 @@ wrote, so all of them are registered under CompositeExplicitAutograd.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Final
 
+from opgen.api.boxing import is_boxed
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostics, Note, did_you_mean
 from opgen.frontend.entries import AUTOGEN, Entry, implied_tags
@@ -153,7 +154,7 @@ def out_schema(func: FunctionSchema) -> FunctionSchema:
         written + arguments.out,
         arguments.is_vararg,
     )
-    return FunctionSchema(name, arguments, _out_returns(written))
+    return FunctionSchema(name, arguments, _out_returns(written), is_liberal=func.is_liberal)
 
 
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
@@ -181,6 +182,7 @@ def _functional_schema(func: FunctionSchema) -> FunctionSchema:
 
 
 def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Derived:
+    func = replace(func, is_liberal=base.func.is_liberal)
     stem = func.name.unambiguous_name() if func.is_out_fn() else cpp_name(func)
     kernel = stem + ("_symint" if func.has_symint() else "")
     function = NativeFunction(
@@ -208,6 +210,7 @@ def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Der
         has_composite_explicit_autograd_kernel=True,
         has_composite_explicit_autograd_non_functional_kernel=False,
         tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func, release.form_tags) | {"generated"},
+        is_boxed=func.is_liberal and is_boxed(func),
     )
     return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from opgen.api.boxing import is_boxed
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
 from opgen.frontend.cpp_names import identifier, is_identifier, qualified_name
@@ -60,6 +61,7 @@ from opgen.model import (
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
 from opgen.schema.function_schema import SchemaMemo, argument_places
 from opgen.schema.lexer import Cursor
+from opgen.schema.registered import parse_registered
 
 Kernels = Mapping[DispatchKey, BackendMetadata]
 
@@ -82,7 +84,9 @@ class Entry:
     def argument_span(self, name: str) -> Span:
         """Where the argument `name` of the schema stands, its type included."""
         offset, end = _name_offset(self.func), len(self.func.text)
-        place = argument_places(self.func.text[offset:]).get(name, (0, end - offset))
+        place = argument_places(self.func.text[offset:], liberal=self.function.func.is_liberal).get(
+            name, (0, end - offset)
+        )
         return self.func.span_at(offset + place[0], offset + place[1])
 
     @property
@@ -232,8 +236,12 @@ def read_entry(
     ignored_keys: Collection[DispatchKey],
     form_tags: frozenset[str],
     log: Diagnostics,
+    *,
+    is_extension: bool = False,
 ) -> Entry | None:
     """Read the entry in `node`; None, with the reasons logged, if it has mistakes.
+
+    In an extension, a schema may be any that torch registers.
 
     `memo` has the parts of the schemas before it.  Kernels under `ignored_keys` are checked and then dropped.
     `legal_tags` is None if their file can't be read; then any tag is legal.
@@ -246,7 +254,7 @@ def read_entry(
         log.error("wrong-kind", message, node.span, lacks_space(node) or label)
         return None
     values = read_fields(node, TABLE, lambda: _title(node), log)
-    schema = None if values is None else _read_schema(values.written[FUNC], memo, log)
+    schema = None if values is None else _read_schema(values.written[FUNC], None if is_extension else memo, log)
     if values is None or schema is None:
         return None
     namespace, func = schema
@@ -288,13 +296,15 @@ def operator_of(node: Node) -> str | None:
     return found.group(1) if found else None
 
 
-def _read_schema(where: Scalar, memo: SchemaMemo, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
-    """The namespace and the schema without it."""
+def _read_schema(where: Scalar, memo: SchemaMemo | None, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
+    """Return the namespace and the schema without it; without a memo, the schema is one of an extension."""
     offset = _name_offset(where)
     namespace = where.text[: offset - 2] if offset else "aten"
     try:
         if offset:
             _check_namespace(where, namespace)
+        if memo is None:
+            return namespace, parse_registered(where.text[offset:])
         return namespace, FunctionSchema.parse(where.text[offset:], memo)
     except SchemaError as problem:
         log.extend(schema_diagnostic(problem, where, offset).diagnostics)
@@ -340,6 +350,7 @@ def _function(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
         tags=_texts(written[TAGS]) | implied if TAGS in written else implied,
+        is_boxed=func.is_liberal and is_boxed(func),
     )
 
 

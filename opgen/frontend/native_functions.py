@@ -62,6 +62,8 @@ def load_definitions(
     log: Diagnostics,
     ignored_keys: Iterable[DispatchKey] = (),
     torch: Release | str | None = None,
+    *,
+    is_extension: bool = False,
 ) -> Definitions | None:
     """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong.
 
@@ -74,7 +76,8 @@ def load_definitions(
     before = log.error_count
     legal_tags = load_tags(tags, log)
     are_tags_known = log.error_count == before
-    written = _read_entries(functions, legal_tags if are_tags_known else None, frozenset(ignored_keys), release, log)
+    tags_to_check = legal_tags if are_tags_known else None
+    written = _read_entries(functions, tags_to_check, frozenset(ignored_keys), release, log, is_extension=is_extension)
     check_each(written.entries, release, log)
     derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, release, log)
     if log.has_errors:
@@ -129,9 +132,13 @@ def load_program(
     allow_unknown_operators: bool = False,
     ignored_keys: Iterable[DispatchKey] = (),
     torch: Release | str | None = None,
+    is_extension: bool = False,
 ) -> Program | None:
-    """The program of a run; None, with the reasons logged, if anything in its inputs is wrong."""
-    definitions = load_definitions(functions, tags, log, ignored_keys, torch)
+    """The program of a run; None, with the reasons logged, if anything in its inputs is wrong.
+
+    The schemas of an extension may be any that torch registers; others are held to torchgen's rules.
+    """
+    definitions = load_definitions(functions, tags, log, ignored_keys, torch, is_extension=is_extension)
     known = None
     if definitions is not None and (selected_names is not None or selection_path is not None):
         names = [f"{f.namespace}::{f.func.name.text}" for f in definitions.functions]
@@ -171,6 +178,8 @@ def _read_entries(
     ignored_keys: frozenset[DispatchKey],
     release: Release,
     log: Diagnostics,
+    *,
+    is_extension: bool,
 ) -> _Written:
     root = load_yaml(where, log)
     if root is None:
@@ -185,7 +194,7 @@ def _read_entries(
     memo = SchemaMemo()
     form_tags = release.form_tags if legal_tags is None else release.form_tags & legal_tags.keys()
     for node in root.items:
-        entry = read_entry(node, memo, legal_tags, ignored_keys, form_tags, log)
+        entry = read_entry(node, memo, legal_tags, ignored_keys, form_tags, log, is_extension=is_extension)
         if entry is None:
             unread.add(_root_name(node))
             continue

@@ -12,6 +12,7 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from opgen.api.python import (
@@ -43,7 +44,6 @@ from opgen.model import (
     ListType,
     NativeFunction,
     NativeFunctionsGroup,
-    OperatorName,
     OptionalType,
     Type,
     Variant,
@@ -112,29 +112,53 @@ def _functions(groups: Mapping[tuple[str | None, str], Sequence[Pair]], log: Dia
 
 
 def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
-    """Operators that aren't torch's as the functions of a package of their own; None if any can't be bound.
+    """Operators that aren't torch's as the functions of a package of their own; None if there can't be such a package.
 
     All are functions of that package.  Whether callers say what tensor they want made is for the schema to
-    say, and not for the operator's name.
+    say, and not for the operator's name.  An operator that Python's argument parser can't handle is left to
+    `torch.ops`, and a warning says so.
     """
     before, legal = log.error_count, set[Type]()
-    unspeakable: set[OperatorName] = set()
-    for function in program.functions:
-        _check_name(function, log)
-        if not _check_types(function, legal, log, _IN_A_PACKAGE):
-            unspeakable.add(function.func.name)
-        _check_returns(function, log)
+    _check_package_name(program, log)
+    if log.error_count > before:
+        return None
+    bound = [function for function in program.functions if _can_be_bound(function, legal, log)]
+    names = {function.func.name for function in bound}
     groups: dict[tuple[str | None, str], list[Pair]] = {}
     for item in program.grouped:
         forms = tuple(item.functions()) if isinstance(item, NativeFunctionsGroup) else (item,)
         category = WITH_OPTIONS if any(map(has_tensor_options, forms)) else WITHOUT_OPTIONS
         for form in forms:
-            if form.func.name in unspeakable:
-                continue
-            pair = Pair(_with_means(signature_from_schema(form.func, category_override=category)), form)
-            groups.setdefault((None, str(form.func.name.name)), []).append(pair)
-    found = tuple(replace(function, overloads=with_numbers(function.overloads)) for function in _functions(groups, log))
-    return PythonProgram(program, program.functions, found, ()) if log.error_count == before else None
+            if form.func.name in names:
+                pair = Pair(_with_means(signature_from_schema(form.func, category_override=category)), form)
+                groups.setdefault((None, str(form.func.name.name)), []).append(pair)
+    derived = (_package_function(name, pairs, log) for (_, name), pairs in groups.items())
+    found = [function for function in derived if function.pairs]
+    shown = {pair.function.func.name for function in found for pair in function.pairs}
+    return PythonProgram(program, tuple(f for f in bound if f.func.name in shown), tuple(found), ())
+
+
+def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> PythonFunction:
+    """The function that these overloads make, without those that Python can't tell from the others."""
+    while True:
+        try:
+            function = PythonFunction(name, None, tuple(pairs), group_overloads(pairs))
+            return replace(function, overloads=with_numbers(function.overloads))
+        except OverloadError as problem:
+            notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
+            log.warning("python-overloads", str(problem), problem.function.loc, _LEFT_TO_TORCH, notes)
+            pairs = [pair for pair in pairs if pair.function is not problem.function]
+
+
+def _can_be_bound(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
+    """Whether Python's argument parser can handle the operator; logs why not."""
+    problems = Diagnostics()
+    _check_name(function, problems)
+    _check_types(function, legal, problems, _LEFT_TO_TORCH)
+    _check_python_defaults(function, problems)
+    _check_returns(function, problems)
+    log.extend(replace(problem, severity="warning") for problem in problems.found)
+    return not problems.has_errors
 
 
 def _with_means(signature: PythonSignature) -> PythonSignature:
@@ -175,20 +199,42 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, m
     return log.error_count == before
 
 
-_IN_A_PACKAGE: Final = "use another type, or --no-python and 'torch.ops'"
-"""What to do about a type that a package of one's own can't take or give."""
+_LEFT_TO_TORCH: Final = "the operator is left to 'torch.ops'"
+"""What becomes of an operator that can't be a function of a package."""
 _RESERVED_NAMES: Final = frozenset({"return_types"})
 """Names that a package has for other things."""
 
 
-def _check_name(function: NativeFunction, log: Diagnostics) -> None:
-    name = function.func.name.name.text
-    if keyword.iskeyword(function.namespace):
+def _check_package_name(program: Program, log: Diagnostics) -> None:
+    function = next(iter(program.functions), None)
+    if function is not None and keyword.iskeyword(function.namespace):
         message = f"a Python package can't be called '{function.namespace}': it is a keyword of Python"
         log.error("python-name", message, function.loc, "choose another namespace, or write --no-python")
+
+
+def _check_name(function: NativeFunction, log: Diagnostics) -> None:
+    name = function.func.name.name.text
     if name in _RESERVED_NAMES or keyword.iskeyword(name):
         what = "a keyword of Python" if keyword.iskeyword(name) else "a module of the Python package"
-        log.error("python-name", f"an operator can't be called '{name}': it is {what}", function.loc, "rename it")
+        message = f"a function of the Python package can't be called '{name}': it is {what}"
+        log.error("python-name", message, function.loc, _LEFT_TO_TORCH)
+
+
+_PARSED_DEFAULTS: Final[Mapping[BaseTy, frozenset[str]]] = MappingProxyType(
+    {BaseTy.MemoryFormat: frozenset({"None", "contiguous_format"})}
+)
+"""The defaults of these types that torch's parser of Python's arguments can have."""
+
+
+def _check_python_defaults(function: NativeFunction, log: Diagnostics) -> None:
+    for argument in function.func.arguments.flat_all:
+        type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
+        if argument.default is None or not isinstance(type, BaseType):
+            continue
+        known = _PARSED_DEFAULTS.get(type.name)
+        if known is not None and argument.default not in known:
+            message = f"'{function.func.name}' can't be bound to Python: torch's parser has no default '{argument}'"
+            log.error("python-default", message, function.loc, _LEFT_TO_TORCH)
 
 
 _RETURNED: Final = frozenset(
@@ -207,7 +253,7 @@ def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
             type = type.elem
         if not isinstance(type, BaseType) or type.name not in _RETURNED:
             message = f"'{function.func.name}' can't be bound to Python: a '{returned.type}' can't be returned"
-            log.error("python-type", message, function.loc, _IN_A_PACKAGE)
+            log.error("python-type", message, function.loc, _LEFT_TO_TORCH)
 
 
 def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:

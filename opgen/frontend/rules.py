@@ -11,6 +11,7 @@ at several.  A rule only looks: it takes what was read and yields what is wrong 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
 from opgen.api import cpp, dispatcher
@@ -36,6 +37,7 @@ from opgen.frontend.entries import (
 )
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
+from opgen.frontend.registered_rules import check_registered_types, wanted_registered_default
 from opgen.frontend.release_rules import check_removed_types, check_seeded
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
@@ -69,10 +71,13 @@ def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -
     """Logs every breach of a rule that can be seen from one entry."""
     log.extend(_breaches(entries))
     log.extend(check_removed_types(entries, release))
-    log.extend(check_seeded(entries, release))
+    foreign = [entry for entry in entries if entry.function.func.is_liberal]
+    log.extend(check_seeded(entries if not foreign else (), release))
+    log.extend(replace(untagged, severity="warning") for untagged in check_seeded(foreign, release))
     log.extend(_check_return_aliases(entries))
     log.extend(_check_keywords(entries))
-    log.extend(_check_types(entries))
+    log.extend(_check_types([entry for entry in entries if not entry.function.func.is_liberal]))
+    log.extend(check_registered_types(entries))
     log.extend(_check_defaults(entries))
 
 
@@ -84,7 +89,8 @@ def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
         if marks not in rules_of:
             rules_of[marks] = _rules_that_matter(marks)
         for rule in rules_of[marks]:
-            yield from rule(entry)
+            if not (entry.function.func.is_liberal and rule in _RULES_OF_TORCH):
+                yield from rule(entry)
 
 
 def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
@@ -248,6 +254,8 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
 """What each entry must keep by itself, behind what it takes to break it: a field, or a word in the schema."""
+_RULES_OF_TORCH: Final = (_check_foreach, _check_factory, _check_tensor_options)
+"""Rules about names and types that torch holds its own operators to."""
 _RULED_WORDS: Final = tuple([mark for marks, _ in ENTRY_RULES for mark in marks if isinstance(mark, str)])
 
 
@@ -276,7 +284,9 @@ def _check_keywords(entries: Collection[Entry]) -> Iterator[Diagnostic]:
         return
     for entry in entries:
         func = entry.function.func
-        for what, name in [("operator", func.name.name.text), *(("argument", a.name) for a in func.arguments.flat_all)]:
+        # Arguments of an extension have another name in C++ then.
+        arguments_of = () if func.is_liberal else func.arguments.flat_all
+        for what, name in [("operator", func.name.name.text), *(("argument", a.name) for a in arguments_of)]:
             if name in KEYWORDS:
                 span = entry.name_span if what == "operator" else entry.argument_span(name)
                 message = f"the {what} '{name}' can't have this name: it is a keyword of C++"
@@ -306,15 +316,19 @@ def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
 
 def _check_defaults(entries: Collection[Entry]) -> Iterator[Diagnostic]:
     """Every default must be one of its type; each is tried once."""
-    arguments = (a for entry in entries for a in entry.function.func.arguments.flat_all)
-    types = {(a.type.text, a.default): a.type for a in arguments if a.default is not None}
-    problems: dict[tuple[str, str | None], str]
-    problems = {(text, default): wanted_default(default, type) for (text, default), type in types.items()}
+    arguments = [
+        (entry.function.func.is_liberal, a) for entry in entries for a in entry.function.func.arguments.flat_all
+    ]
+    types = {(is_liberal, a.type.text, a.default): a.type for is_liberal, a in arguments if a.default is not None}
+    problems: dict[tuple[bool, str, str | None], str] = {}
+    for (is_liberal, text, default), type in types.items():
+        wanted = wanted_registered_default if is_liberal else wanted_default
+        problems[is_liberal, text, default] = wanted(default, type)
     if not any(problems.values()):
         return
     for entry in entries:
         for argument in entry.function.func.arguments.flat_all:
-            label = problems.get((argument.type.text, argument.default))
+            label = problems.get((entry.function.func.is_liberal, argument.type.text, argument.default))
             if label:
                 message = f"argument '{argument.name}' of type '{argument.type}' can't be '{argument.default}'"
                 yield Diagnostic("bad-default", message, entry.argument_span(argument.name), label)

@@ -26,6 +26,8 @@ class Argument:
     """The default as it is written in the schema; None if there is none."""
     annotation: Annotation | None
     """How it aliases other arguments or returns; None if it doesn't."""
+    schema_name: str | None = field(default=None, repr=False, compare=False)
+    """Its name in the schema, if `name` is another that C++ can have."""
     is_write: bool = field(init=False, repr=False, compare=False)
     """Whether the operator writes to this argument."""
     text: str = field(init=False, repr=False, compare=False)
@@ -35,7 +37,8 @@ class Argument:
         annotation = self.annotation
         default = "" if self.default is None else f"={self.default}"
         object.__setattr__(self, "is_write", annotation is not None and annotation.is_write)
-        object.__setattr__(self, "text", f"{self.type.spell(annotation)} {self.name}{default}")
+        name = self.name if self.schema_name is None else self.schema_name
+        object.__setattr__(self, "text", f"{self.type.spell(annotation)} {name}{default}")
 
     @staticmethod
     def parse(text: str) -> Argument:
@@ -46,6 +49,8 @@ class Argument:
     def read(cursor: Cursor) -> Argument:
         """The argument ahead."""
         type, annotation = read_annotated_type(cursor)
+        if cursor.liberal:
+            cursor.check_word("an argument")
         name = cursor.name("the name of the argument")
         default = _read_default(cursor) if cursor.accept("=") else None
         return Argument(name, type, default, annotation)
@@ -219,6 +224,18 @@ class Arguments:
 
         Returns them, and the start and end of each argument by its name.  Raises SchemaError.
         """
+        positional, kwarg_only, is_vararg, places = Arguments.read_flat(cursor, close, read_argument)
+        return Arguments.arrange(positional, kwarg_only, is_vararg), places
+
+    @staticmethod
+    def read_flat(
+        cursor: Cursor, close: str = ")", read_argument: Callable[[Cursor], Argument] = Argument.read
+    ) -> tuple[tuple[Argument, ...], tuple[Argument, ...], bool, dict[str, tuple[int, int]]]:
+        """Read the arguments ahead, up to and with `close`.
+
+        Returns the positional and the keyword-only ones, whether the positional ones end in `...`, and the start
+        and end of each by its name.  Raises SchemaError.
+        """
         positional: list[Argument] = []
         kwarg_only: list[Argument] = []
         places: dict[str, tuple[int, int]] = {}
@@ -238,19 +255,34 @@ class Arguments:
                 places[argument.name] = (start, cursor.previous_end)
         if close:
             cursor.expect(close, "")
-        return Arguments.arrange(tuple(positional), tuple(kwarg_only), is_vararg), places
+        return tuple(positional), tuple(kwarg_only), is_vararg, places
 
     @staticmethod
     def arrange(
-        positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], is_vararg: bool = False
+        positional: tuple[Argument, ...],
+        kwarg_only: tuple[Argument, ...],
+        is_vararg: bool = False,
+        *,
+        has_outs: bool = True,
+        are_options_optional: bool = False,
     ) -> Arguments:
-        """Sorts arguments, given in the schema's order, into their places."""
+        """Sorts arguments, given in the schema's order, into their places.
+
+        Without `has_outs`, keyword-only arguments that are written to are arguments like others; with
+        `are_options_optional`, tensor options that callers must give are.
+        """
         before, self_arg, after = _split_at_self(positional)
         if not kwarg_only:
             return Arguments(before, self_arg, after, (), None, (), (), is_vararg)
-        plain = tuple([a for a in kwarg_only if not a.is_write])
-        out = tuple([a for a in kwarg_only if a.is_write])
+        plain = tuple([a for a in kwarg_only if not (has_outs and a.is_write)])
+        out = tuple([a for a in kwarg_only if has_outs and a.is_write])
         at = _find_tensor_options(plain)
+        if (
+            at is not None
+            and are_options_optional
+            and not all(isinstance(a.type, OptionalType) for a in plain[at : at + 4])
+        ):
+            at = None
         if at is None:
             return Arguments(before, self_arg, after, plain, None, (), out, is_vararg)
         options = TensorOptionsArguments(*plain[at : at + 4])
@@ -380,11 +412,12 @@ def _check_argument(
     kwarg_only: list[Argument] | None,
 ) -> None:
     """Holds an argument just read against those before it."""
-    if argument.name in places:
+    is_script = cursor.liberal and "::" in cursor.texts  # TorchScript's own operators may; C++ functions can't
+    if argument.name in places and not is_script:
         cursor.fail(
             f"two arguments are named '{argument.name}'", start, cursor.previous_end, id="schema-duplicate-argument"
         )
-    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write:
+    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write and not cursor.liberal:
         cursor.fail(
             f"'{argument.name}' stands after the out argument '{kwarg_only[-1].name}'",
             start,

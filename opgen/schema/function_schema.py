@@ -63,12 +63,14 @@ class FunctionSchema:
     returns: tuple[Return, ...]
     is_varret: bool = False
     """Whether the returns end in `...`."""
+    is_liberal: bool = field(default=False, repr=False, compare=False)
+    """Whether the form follows from what is written to, rather than from torchgen's rules about names."""
     _kind: SchemaKind = field(init=False, repr=False, compare=False)
     _signature: FunctionSchema | None = field(default=None, init=False, repr=False, compare=False)
     """`signature()` without options, memoized: functions are grouped by it, and compared several times."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments))
+        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments, self.is_liberal))
 
     @staticmethod
     def parse(text: str, memo: SchemaMemo | None = None) -> FunctionSchema:
@@ -197,14 +199,14 @@ class FunctionSchema:
         return f"{self.name.text}({self.arguments}) -> {returns}"
 
 
-def _kind_of(name: OperatorName, arguments: Arguments) -> SchemaKind:
+def _kind_of(name: OperatorName, arguments: Arguments, is_liberal: bool) -> SchemaKind:
     if arguments.out and any(a.name.startswith("_scratch_") for a in arguments.out):
         return SchemaKind.scratch
     if name.name.inplace:
         return SchemaKind.inplace
     if arguments.out:
         return SchemaKind.out
-    is_mutable = arguments.written and arguments.post_self_positional_mutable
+    is_mutable = arguments.written and (is_liberal or arguments.post_self_positional_mutable)
     return SchemaKind.mutable if is_mutable else SchemaKind.functional
 
 
@@ -219,12 +221,12 @@ def _view_base(base: str) -> str:
     return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
 
 
-def argument_places(text: str) -> dict[str, tuple[int, int]]:
+def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int, int]]:
     """Where each argument of a schema stands, by its name: the offsets of its type's start and its own end."""
-    cursor = Cursor(text)
+    cursor = Cursor(text, liberal=liberal)
     OperatorName.read(cursor)
     cursor.expect("(", "after the operator's name")
-    return Arguments.read(cursor)[1]
+    return Arguments.read_flat(cursor)[3]
 
 
 def check_schema(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:

@@ -32,6 +32,15 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
+TORCH_WORDS: Final = frozenset(
+    {
+        *("Ellipsis", "False", "None", "NoneType", "True"),
+        *("and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "for", "global", "if"),
+        *("import", "in", "is", "not", "or", "pass", "raise", "return", "while", "with"),
+    }
+)
+"""Words that torch's parser of schemas takes as no name."""
+
 
 class SchemaError(UserError, ValueError):
     """A schema that can't be read: what is wrong, and the offsets within the schema's text.
@@ -51,15 +60,19 @@ class SchemaError(UserError, ValueError):
 class Cursor:
     """A reader of one schema's tokens, one ahead; all of the grammar's look-ahead goes through it."""
 
-    __slots__ = ("depth", "ends", "index", "kinds", "starts", "text", "texts")
+    __slots__ = ("depth", "ends", "fresh_sets", "index", "kinds", "liberal", "starts", "text", "texts")
 
     kinds: list[str]
     texts: list[str]
     starts: list[int]
     ends: list[int]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, liberal: bool = False) -> None:
         self.text = text
+        self.liberal = liberal
+        """Whether to read all that torch's own parser reads, as for operators outside of torch."""
+        self.fresh_sets = 0
+        """How many alias sets `Tensor!` made."""
         self.index = 0
         self.depth = 0
         """How many types enclose the one being read."""
@@ -126,6 +139,20 @@ class Cursor:
         if self.kind != "name":
             self.fail_ahead(f"expected {what}")
         return self.take()
+
+    def check_word(self, what: str) -> None:
+        """Raise a SchemaError if torch's parser doesn't take the word ahead as the name of `what`."""
+        if self.kind == "name" and self.ahead in TORCH_WORDS:
+            message = f"{what} can't be called '{self.ahead}': torch's schema parser reserves the word"
+            self.fail(message, self.start, self.ends[self.index], "choose another name", "torch-word")
+
+    def fresh_alias_set(self) -> str:
+        """Return the name of an alias set that the text doesn't use; each call returns another one."""
+        while True:
+            name = f"a{self.fresh_sets}"
+            self.fresh_sets += 1
+            if name not in self.texts:
+                return name
 
     def expect_end(self, what: str) -> None:
         """A SchemaError unless everything was read."""

@@ -37,6 +37,8 @@ class Return:
     def read(cursor: Cursor) -> Return:
         """The return ahead."""
         type, annotation = read_annotated_type(cursor)
+        if cursor.liberal:
+            cursor.check_word("a return")
         name = cursor.take() if cursor.kind == "name" else None
         return Return(name, type, annotation)
 

@@ -39,7 +39,9 @@ _SCRIPT_NAMES: Final = frozenset(
         "NoneType",
         "PyObject",
         "complex",
+        "list",
         "number",
+        "tuple",
     }
 )
 
@@ -119,9 +121,9 @@ class Type:
         """The type ahead; an alias annotation in it is a SchemaError."""
         start = cursor.start
         type, annotation = read_annotated_type(cursor)
-        if annotation is not None:
+        if annotation is not None and not cursor.liberal:
             cursor.fail("an alias annotation has no meaning here", start, cursor.previous_end)
-        return type
+        return type  # torch's parser drops the annotations within a dictionary or a tuple
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         """Whether this is `base_ty`, or a list or an optional of it."""
@@ -307,6 +309,8 @@ def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
             if annotation is not None:
                 cursor.fail("a type has one alias annotation, this is the second", start, cursor.previous_end)
             annotation = found
+        elif cursor.liberal and annotation is None and cursor.accept("!"):
+            annotation = Annotation((cursor.fresh_alias_set(),), True, (), suffixes)
         else:
             break
     cursor.depth -= 1

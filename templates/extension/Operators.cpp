@@ -21,6 +21,18 @@ c10::TypedOperatorHandle<typename Operator::schema> find() {
 namespace $namespace::_ops {
 
 $for op in operators
+$if op.is_boxed
+${op.returns} ${op.struct_name}::call(${op.parameters}) {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload_name);
+  return ::$namespace::detail::call_boxed<${op.returns}>(${op.boxed_arguments});
+}
+
+${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload_name);
+  return ::$namespace::detail::redispatch_boxed<${op.returns}>(op, ${op.redispatch_arguments});
+}
+
+$else
 ${op.returns} ${op.struct_name}::call(${op.parameters}) {
   static const auto op = detail::operators::find<${op.struct_name}>();
   return op.call(${op.arguments});
@@ -31,5 +43,6 @@ ${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
   return op.redispatch(${op.redispatch_arguments});
 }
 
+$endif
 $endfor
 } // namespace $namespace::_ops

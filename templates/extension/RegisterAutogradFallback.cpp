@@ -16,15 +16,29 @@ namespace $namespace::detail::register_autograd_fallback {
 namespace {
 namespace graph {
 
-// What raises the error when a gradient is asked for; null if none can be.
+// Tensors as torch's helpers take them: an optional list as a list.
+template <class T>
+const T& listed(const T& tensors) {
+  return tensors;
+}
+inline at::TensorList listed(const std::optional<at::TensorList>& tensors) {
+  return tensors.value_or(at::TensorList());
+}
+
 template <class... Tensors>
-NodePtr not_implemented(const char* name, const Tensors&... tensors) {
+NodePtr not_implemented_for(const char* name, const Tensors&... tensors) {
   if (!torch::autograd::compute_requires_grad(tensors...)) {
     return nullptr;
   }
   auto node = make_node<torch::autograd::NotImplemented>(std::string(name));
   node->set_next_edges(torch::autograd::collect_next_edges(tensors...));
   return node;
+}
+
+// What raises the error when a gradient is asked for; null if none can be.
+template <class... Tensors>
+NodePtr not_implemented(const char* name, const Tensors&... tensors) {
+  return not_implemented_for(name, listed(tensors)...);
 }
 
 [[maybe_unused]] bool is_differentiable(const at::Tensor& tensor) {
@@ -51,6 +65,10 @@ NodePtr not_implemented(const char* name, const Tensors&... tensors) {
   }
 }
 
+// What is no tensor has no gradient.
+template <class T>
+void mark(const T&, const NodePtr&) {}
+
 [[maybe_unused]] void mark(const at::Tensor& tensor, const NodePtr& node) {
   if (node != nullptr && is_differentiable(tensor)) {
     torch::autograd::set_history(tensor, node);
@@ -60,6 +78,12 @@ NodePtr not_implemented(const char* name, const Tensors&... tensors) {
 [[maybe_unused]] void mark(const std::vector<at::Tensor>& tensors, const NodePtr& node) {
   for (const at::Tensor& tensor : tensors) {
     mark(tensor, node);
+  }
+}
+
+[[maybe_unused]] void mark(const std::optional<at::Tensor>& tensor, const NodePtr& node) {
+  if (tensor.has_value()) {
+    mark(*tensor, node);
   }
 }
 

@@ -36,7 +36,7 @@ $endfor
 
 TORCH_LIBRARY_IMPL($namespace, $key, m) {
 $for wrapper in wrappers
-  m.impl(${wrapper.operator}, TORCH_FN(${wrapper.name}));
+  m.impl(${wrapper.operator}, ${wrapper.function});
 $endfor
 }
 
@@ -44,7 +44,7 @@ $if decomposed
 // vmap sees the operators that these are made of.
 TORCH_LIBRARY_IMPL($namespace, FuncTorchBatchedDecomposition, m) {
 $for wrapper in decomposed
-  m.impl(${wrapper.operator}, TORCH_FN(${wrapper.name}));
+  m.impl(${wrapper.operator}, ${wrapper.function});
 $endfor
 }
 

@@ -29,8 +29,8 @@ from opgen.model import (
 Plain: TypeAlias = "str | int | bool | list[Plain] | None"
 
 IGNORED = (*MPS_DISPATCH_KEYS, DispatchKey.XPU, *MTIA_DISPATCH_KEYS)
-SPECIAL = ("loc", "ufunc_inner_loop", "precomputed", "doc")
-"""Fields that are compared in their own way; `loc`, where an entry stands, and `doc` have no counterpart."""
+SPECIAL = ("loc", "ufunc_inner_loop", "precomputed", "doc", "is_boxed")
+"""Fields that are compared in their own way; `loc`, `doc` and `is_boxed` have no counterpart."""
 DERIVED = (
     "has_composite_kernel",
     "is_view_op",

@@ -17,6 +17,10 @@ bool is_wrapped(const T& argument) {
   return at::functionalization::impl::isFunctionalTensor(argument);
 }
 
+inline bool is_wrapped(const std::optional<at::TensorList>& argument) {
+  return argument.has_value() && is_wrapped(at::ITensorListRef(*argument));
+}
+
 // Values that are not wrapped can't take what was computed of values that are.
 template <class... Arguments>
 void check_unwrapped(const char* name, const Arguments&... read) {
@@ -49,6 +53,10 @@ inline std::vector<at::Tensor> unwrap(at::ITensorListRef argument) {
 
 inline std::vector<at::Tensor> unwrap(at::TensorList argument) {
   return unwrap(at::ITensorListRef(argument));
+}
+
+inline std::optional<std::vector<at::Tensor>> unwrap(const std::optional<at::TensorList>& argument) {
+  return argument.has_value() ? std::make_optional(unwrap(*argument)) : std::nullopt;
 }
 
 inline c10::List<std::optional<at::Tensor>> unwrap(const c10::List<std::optional<at::Tensor>>& argument) {

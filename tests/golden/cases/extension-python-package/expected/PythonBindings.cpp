@@ -401,7 +401,7 @@ static PyObject * python_to(PyObject* self_, PyObject* args, PyObject* kwargs)
     return call_override(_r, args, kwargs, "to");
   }
   // mylib::to(Tensor self, str name='a b') -> (Tensor?, int, str)
-  auto dispatch_to = [](const at::Tensor & self, c10::string_view name) -> ::std::tuple<::std::optional<at::Tensor>,int64_t,c10::string_view> {
+  auto dispatch_to = [](const at::Tensor & self, c10::string_view name) -> ::std::tuple<::std::optional<at::Tensor>,int64_t,::std::string> {
     pybind11::gil_scoped_release no_gil;
     return ::mylib::to(self, name);
   };

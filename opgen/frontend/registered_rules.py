@@ -1,0 +1,104 @@
+"""The schema of an extension's operator → what torch refuses in it when the library is loaded or the operator called.
+
+torch's parser of schemas reads nearly anything.  What is left is reported where it stands, with torch's reason.
+
+    ops.yaml:3:31: error: argument 'y' has no default, but follows one that has [default-order]
+        3 | - func: mylib::f(Tensor x, int n=1, Tensor y) -> Tensor
+          |                                     ^^^^^^^^ torch allows it for lists and keyword-only arguments
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from opgen.diagnostics import Diagnostic
+from opgen.frontend.default_rules import wanted_default
+from opgen.frontend.entries import Entry
+from opgen.model import BaseTy, BaseType, DictType, ListType, OptionalType, ScriptType, TupleType, Type
+from opgen.schema.registered import DTYPE_NUMBERS
+
+_REFUSED: Final = frozenset({BaseTy.DimVector, BaseTy.Dimname, BaseTy.GraphModule})
+"""Types of torch's YAML that the schemas of its libraries don't have."""
+_DEVICE: Final = re.compile(r"""(["'])[a-z]+(:\d+)?\1""")
+_IMAGINARY: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j")
+_NULLABLE: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
+_KEYS: Final = frozenset({"str", "int", "float", "complex", "bool", "Tensor"})
+
+
+def check_registered_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each type and each order of defaults that torch refuses."""
+    for entry in entries:
+        if entry.function.func.is_liberal:
+            yield from _check_entry(entry)
+            yield from _check_default_order(entry)
+
+
+def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
+    func = entry.function.func
+    if func.arguments.is_vararg or func.is_varret:
+        message = f"'{func.name}' has '...' in its schema, so no C++ function has its signature"
+        yield Diagnostic("unsupported-type", message, entry.name_span, "name the arguments, or register it by hand")
+    for argument in func.arguments.flat_all:
+        reason = _refusal(argument.type)
+        if reason:
+            message = f"argument '{argument.name}': {reason}"
+            yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
+    for returned in func.returns:
+        reason = _refusal(returned.type)
+        if reason:
+            yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
+            return
+
+
+def _refusal(type: Type) -> str:
+    """Why torch registers no operator with the type; empty if it does."""
+    if isinstance(type, (ListType, OptionalType)):
+        return _refusal(type.elem)
+    if isinstance(type, TupleType):
+        return next(filter(None, map(_refusal, type.elements)), "")
+    if isinstance(type, DictType):
+        if str(type.key) not in _KEYS:
+            return f"'{type.key}' can't be the key of a dictionary: torch has {', '.join(sorted(_KEYS))}"
+        return _refusal(type.key) or _refusal(type.value)
+    if isinstance(type, BaseType) and type.name in _REFUSED:
+        return f"torch registers no operator with the type '{type}'"
+    if isinstance(type, ScriptType) and re.fullmatch(r"t(\d+|[A-Z]\w*)?", type.name):
+        return f"'{type}' is a type variable, and torch registers no operator that has one"
+    return ""
+
+
+def _check_default_order(entry: Entry) -> Iterator[Diagnostic]:
+    has_default = False
+    for argument in entry.function.func.arguments.flat_positional:
+        if has_default and argument.default is None and not isinstance(argument.type, ListType):
+            message = f"argument '{argument.name}' has no default, but follows one that has"
+            label = "torch allows it for lists and keyword-only arguments"
+            yield Diagnostic("default-order", message, entry.argument_span(argument.name), label)
+        has_default = has_default or argument.default is not None
+
+
+def wanted_registered_default(default: str, type: Type) -> str:
+    """What may stand in place of a default that torch can't use; nothing if it may stay."""
+    elem = type.elem if isinstance(type, OptionalType) else type
+    is_nullable = elem is not type or (isinstance(type, BaseType) and type.name in _NULLABLE)
+    if default == "None":
+        return "" if is_nullable else f"only '{type}?' can be None"
+    suffix = ", or 'None'" if is_nullable else ""
+    if isinstance(elem, ScriptType) and elem.name == "complex":
+        return "" if _IMAGINARY.fullmatch(default) else f"a 'complex' is an imaginary number, as in '1j'{suffix}"
+    if not isinstance(elem, BaseType):
+        return wanted_default(default, type)
+    if elem.name is BaseTy.ScalarType:
+        legal = default in DTYPE_NUMBERS or default.isdigit()
+        return "" if legal else f"a 'ScalarType' is a type's name without 'torch.', as in 'float32'{suffix}"
+    if elem.name is BaseTy.Device:
+        return "" if _DEVICE.fullmatch(default) else f"a 'Device' is in quotes, as in '\"cpu\"'{suffix}"
+    if elem.name is BaseTy.bool and default in ("0", "1"):
+        return ""
+    if elem.name is BaseTy.Scalar and _IMAGINARY.fullmatch(default):
+        return ""
+    if elem.name in (BaseTy.Layout, BaseTy.MemoryFormat) and default.isdigit():
+        return ""
+    return wanted_default(default, type)
