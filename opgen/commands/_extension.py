@@ -109,7 +109,8 @@ def load_extension(
     program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release(), is_extension=True)
     if program is None:
         if derivatives.exists():
-            check_formulas(derivatives, load_readable_functions(source / _FUNCTIONS, newest_release()), log)
+            readable = load_readable_functions(source / _FUNCTIONS, newest_release(), is_extension=True)
+            check_formulas(derivatives, readable, log)
         return None
     _warn_of_unknown_files(source, log)
     breaches = tuple(check_extension(program))

@@ -163,13 +163,16 @@ def load_program(
     )
 
 
-def load_readable_functions(functions: Source | Path, torch: Release | str | None = None) -> list[NativeFunction]:
+def load_readable_functions(
+    functions: Source | Path, torch: Release | str | None = None, *, is_extension: bool = False
+) -> list[NativeFunction]:
     """Return the operators of a file whose entries can be read, if others have mistakes, which are not reported."""
     log = Diagnostics()
     release = _release(functions, torch, log)
     if release is None:
         return []
-    return [entry.function for entry in _read_entries(functions, None, frozenset(), release, log).entries]
+    written = _read_entries(functions, None, frozenset(), release, log, is_extension=is_extension)
+    return [entry.function for entry in written.entries]
 
 
 def _read_entries(
