@@ -64,11 +64,12 @@ R answer(const char* name, const A&... arguments) {
   if constexpr (std::is_void_v<R>) {
     return;
   } else if constexpr (corpus::detail::IsTuple<R>::value) {
-    if (schema.returns().size() == 2) {
+    if constexpr (std::is_same_v<std::tuple_element_t<0, R>, at::Tensor>) {
       using Last = std::tuple_element_t<std::tuple_size_v<R> - 1, R>;
       return std::make_from_tuple<R>(std::tuple_cat(std::make_tuple(x.clone()), std::make_tuple(value_of<Last>(echoed))));
+    } else {
+      return value_of<R>(echoed);
     }
-    return value_of<R>(echoed);
   } else {
     return has_echo ? value_of<R>(echoed) : made<R>(x);
   }
