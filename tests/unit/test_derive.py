@@ -133,7 +133,6 @@ def test_derived_functions_are_plain_ones() -> None:
         """\
 - func: mylib::a(Tensor self, int n=1) -> Tensor
   variants: function, method
-  python_module: nn
   cpp_no_default_args: [n]
   dispatch:
     CPU: mine::a_cpu

@@ -259,7 +259,27 @@ def derived(path: str, tags_path: str) -> dict[str, object]:
         "kernels": sorted([str(k), str(n), m.kernel] for k, names in kernels.items() for n, m in names.items()),
         "outs": outs,
         "listed": sorted(out_ops),
+        "between": between(plain.native_functions),
     }
+
+
+def checked(functions: Any, name: str, **changes: Any) -> str:
+    """What the check between functions says if one of them is otherwise."""
+    changed = [dataclasses.replace(f, **changes) if str(f.func.name) == name else f for f in functions]
+    try:
+        error_check_native_functions(changed)
+    except AssertionError:
+        return "fails"
+    return "passes"
+
+
+def between(functions: Any) -> list[str]:
+    missing, plain = OperatorName.parse("nothing.out"), OperatorName.parse("add_.Tensor")
+    return [
+        *(checked(functions, "add.Tensor", structured_delegate=name) for name in (missing, plain)),
+        *(checked(functions, name, tags={"inplace_view"}) for name in ("abs", "abs_", "zero_", "resize_")),
+        checked(functions, "squeeze_", tags=set()),
+    ]
 
 
 def lazy_texts(parsed: Any) -> dict[str, object]:
