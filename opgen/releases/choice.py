@@ -7,7 +7,9 @@ The first of these decides:
 3. the installed torch;
 4. the newest release that opgen knows.
 
-Only the version is read; torch is not imported.
+Only the version is read; torch is not imported. Trees of backends may have definitions of an older torch than the
+tree around them: unless the flag decides, definitions with a type that a release doesn't have any more are treated
+as those of the newest release that has it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Final
 from opgen.diagnostics import Diagnostics
 from opgen.releases.known import known_releases, newest_release
 from opgen.releases.release import Release
+from opgen.schema.types import BaseTy
 
 TORCH_VERSION_FLAG: Final = "--torch-version"
 
@@ -56,8 +59,8 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
         version = _read_version(path)
         if version:
             release = _release_of(version, f"'{path}' says", log)
-            return None if release is None else Choice(release, (path,))
-    return Choice(newest_release())
+            return None if release is None else Choice(_release_with_types(release, definitions, log), (path,))
+    return Choice(_release_with_types(newest_release(), definitions, log))
 
 
 def version_files(definitions: Path | None) -> Iterator[Path]:
@@ -108,3 +111,28 @@ def _release_of(version: str, who: str, log: Diagnostics) -> Release | None:
         log.warning("torch-version", message, label=f"it is treated as {newest.name}")
         return newest
     return max((each for each in releases if each.version <= asked), key=lambda each: each.version)
+
+
+def _release_with_types(release: Release, definitions: Path | None, log: Diagnostics) -> Release:
+    """The release, or the newest one that has all types of the definitions which it doesn't have any more."""
+    if definitions is None or not release.removed_types:
+        return release
+    used = _removed_types_in(definitions, release)
+    having = [each for each in known_releases() if used and used.isdisjoint(each.removed_types)]
+    if not having:
+        return release
+    names = ", ".join(sorted(f"'{type.name}'" for type in used))
+    message = f"the definitions have {names}, so they are treated as those of torch {having[-1].name}"
+    log.remark("torch-version", message, label=f"{TORCH_VERSION_FLAG} says which release they are of")
+    return having[-1]
+
+
+def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
+    """The types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
+    path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
+    if not path.is_file():
+        return frozenset()
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return frozenset(
+        type for type in release.removed_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
+    )

@@ -94,3 +94,21 @@ def test_too_old_and_too_new() -> None:
     assert chosen.release is newest_release()
     assert "newer than torch 2.15" in log.render()
     assert not log.has_errors
+
+
+def test_definitions_with_a_removed_type_are_of_a_release_that_has_it(tmp_path: Path) -> None:
+    """A backend's tree may have definitions of an older torch than the checkout that it is in."""
+    (tmp_path / "torchgen").mkdir()
+    (tmp_path / "version.txt").write_text("2.14.0a0\n", encoding="utf-8")
+    yaml = tmp_path / "third_party" / "backend" / "native" / "native_functions.yaml"
+    yaml.parent.mkdir(parents=True)
+    yaml.write_text("- func: f(Tensor self, Dimname[1] dim) -> Tensor\n", encoding="utf-8")
+    log = Diagnostics()
+    for place in (yaml, yaml.parents[1]):
+        chosen = choose_release(place, None, log)
+        assert chosen is not None
+        assert chosen.release.name == "2.12"
+    assert "the definitions have 'Dimname', so they are treated as those of torch 2.12" in log.render()
+    assert _chosen(yaml, "2.14") == "2.14"
+    yaml.write_text("- func: Dimname_f(Tensor self) -> Tensor  # no Dimname\n", encoding="utf-8")
+    assert _chosen(yaml) == "2.14"

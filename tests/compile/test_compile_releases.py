@@ -1,0 +1,63 @@
+"""One generated tree of `examples/rational`, through the compiler's front end with the headers of each release.
+
+The headers are those of the wheels in the test cache. The installed torch isn't among them: the tests of
+`tests/extension` build with it. Derivatives depend most on the release; all else is one source, and is only compiled
+with the headers of the oldest and the newest release, as headers take most of the time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.compilers import QUICK
+from tests.fetch import TORCH_VERSIONS, resource
+from tests.sharing import Share
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+EXAMPLE: Final = ROOT / "examples" / "rational"
+DERIVATIVES: Final = ("RegisterDerivatives.cpp",)
+REST: Final = (
+    *("CompositeKernels.cpp", "Operators.cpp", "PythonBindings.cpp", "RegisterADInplaceOrView.cpp"),
+    *("RegisterAutogradFallback.cpp", "RegisterBatched.cpp", "RegisterCPU.cpp", "RegisterFuncTorchBatched.cpp"),
+    *("RegisterFunctionalize.cpp", "RegisterSchema.cpp"),
+)
+"""Sources that can be one."""
+INSTALLED: Final = "2.13.0"
+OTHERS: Final = tuple(version for version in TORCH_VERSIONS if version != INSTALLED)
+
+
+@pytest.fixture(scope="module")
+def generated(share: Share) -> Path:
+    """The sources of the extension, generated once."""
+    return share.folder("rational-sources", _generate)
+
+
+def _generate(folder: Path) -> None:
+    command = [sys.executable, "-m", "opgen", "gen", "--extension", "--quiet", "-s", str(EXAMPLE / "ops"), "-d", "."]
+    subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+
+
+@pytest.mark.parametrize(
+    ("version", "sources"),
+    [*((version, DERIVATIVES) for version in OTHERS), (OTHERS[0], REST), (OTHERS[-1], REST)],
+    ids=lambda value: value if isinstance(value, str) else "derivatives" if value is DERIVATIVES else "rest",
+)
+def test_compiles_with_the_headers_of_a_release(
+    version: str, sources: tuple[str, ...], generated: Path, tmp_path: Path
+) -> None:
+    headers = resource(f"torch-{version}") / "torch" / "include"
+    whole = tmp_path / "whole.cpp"
+    whole.write_text("".join(f'#include "{generated / source}"\n' for source in sources), encoding="utf-8")
+    folders = (generated, EXAMPLE / "src", headers, headers / "torch/csrc/api/include", sysconfig.get_path("include"))
+    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-w", QUICK]
+    command += [f"-I{folder}" for folder in folders]
+    done = subprocess.run([*command, str(whole)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.fail(f"torch {version}:\n{done.stderr[:6000]}", pytrace=False)
