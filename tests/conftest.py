@@ -30,6 +30,7 @@ QUICK: Final = ("tests/unit/", "tests/golden/", "tests/property/")
 SLOWEST_FIRST: Final = (
     "tests/extension/",
     "tests/compile/",
+    "tests/mlx/",
     "tests/packaged/test_derivatives.py",
     "tests/conformance/test_flags.py",
     "tests/conformance/",

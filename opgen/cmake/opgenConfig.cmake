@@ -32,8 +32,11 @@ cmake_minimum_required(VERSION 3.18)
 
 get_filename_component(OPGEN_PYTHON_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
-# The Python that runs opgen and has torch.
+# The Python that runs opgen and has torch or mlx; a setup.py (opgen.mlx_extension) names its own.
 if(NOT TARGET Python::Interpreter)
+  if(NOT Python_EXECUTABLE AND DEFINED ENV{OPGEN_PYTHON})
+    set(Python_EXECUTABLE "$ENV{OPGEN_PYTHON}")
+  endif()
   find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
 endif()
 

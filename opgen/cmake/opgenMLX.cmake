@@ -103,7 +103,7 @@ function(opgen_mlx_extension name)
   find_package(nanobind CONFIG REQUIRED)
   find_package(MLX CONFIG REQUIRED)
 
-  nanobind_add_module(${name} NB_STATIC STABLE_ABI NB_DOMAIN mlx
+  nanobind_add_module(${name} NB_STATIC STABLE_ABI NOMINSIZE NB_DOMAIN mlx
     "${output}/ops.cpp" "${output}/bindings.cpp" ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE mlx)
   target_include_directories(${name} PRIVATE "${output}" ${includes})

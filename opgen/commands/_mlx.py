@@ -14,7 +14,7 @@ from opgen.installed.nanobind import check_nanobind, files_of_nanobind
 from opgen.mlx import FILE_NAME
 from opgen.mlx.definitions import load_library
 from opgen.mlx.emit import emit_headers, emit_metal, emit_package, emit_skeletons, emit_sources
-from opgen.mlx.model import Library
+from opgen.mlx.model import RESERVED_NAMESPACES, Library
 from opgen.output.emitter import Emitter, bind
 from opgen.output.template import TemplateSet
 from opgen.run.inputs import packaged_templates
@@ -38,6 +38,8 @@ def load_mlx_work(
     """Read the operators in a folder; return None, with the reasons logged, if anything is wrong."""
     if not is_identifier(namespace):
         log.error("bad-identifier", f"'{namespace}' can't be a namespace", label="letters, digits and '_' only")
+    elif namespace in RESERVED_NAMESPACES:
+        log.error("reserved-namespace", f"a library of operators of MLX can't be called '{namespace}'")
     if checks_nanobind:
         check_nanobind(log)
     library = load_library(source / FILE_NAME, namespace, log)

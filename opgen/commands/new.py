@@ -5,7 +5,9 @@
                                   mylib/CMakeLists.txt, mylib/pyproject.toml, mylib/setup.py
                                   mylib/tests/test_mylib.py
 
-The files are the templates in `templates/project/`, with the library's name put in.
+    opgen new mylib --mlx      →  the same for MLX: mylib/ops/mlx_ops.yaml, mylib/src/kernels.h, …
+
+The files are the templates in `templates/project/` or `templates/mlx_project/`, with the library's name put in.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Final
 from opgen.diagnostics import Diagnostics
 from opgen.extension.rules import RESERVED_NAMESPACES
 from opgen.frontend.cpp_names import KEYWORDS
+from opgen.mlx.model import RESERVED_NAMESPACES as MLX_RESERVED
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -37,6 +40,15 @@ _FILES: Final = (
     "src/kernels.cpp",
     "tests/test_library.py.in",
 )
+_MLX_FILES: Final = (
+    "README.md",
+    "CMakeLists.txt",
+    "pyproject.toml",
+    "setup.py.in",
+    "ops/mlx_ops.yaml",
+    "src/kernels.h",
+    "tests/test_library.py.in",
+)
 """The templates of a project; those of Python's end in `.in`, because they are not Python yet."""
 
 
@@ -44,6 +56,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     parser.add_argument("name", metavar="NAME", help="the library's name: a namespace in C++, a package in Python")
     parser.add_argument("--into", type=Path, metavar="DIR", help="folder to make; default: NAME")
+    parser.add_argument("--mlx", action="store_true", help="the operators are for MLX, not for PyTorch")
     add_dry_run(parser)
     add_talk(parser)
 
@@ -51,25 +64,25 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Check the name and the folder; return None, with the reasons logged, if anything is wrong."""
     folder = given.into or Path(given.name)
-    _check(given.name, folder, log)
+    _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
     text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
-    emitters = bind((Emitter("project", project_files),), given.name)
+    emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx)
     # The files are the user's from now on, so no later run may find them out of date.
     return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False)
 
 
-def project_files(name: str) -> Iterator[OutputFile]:
+def project_files(name: str, *, for_mlx: bool = False) -> Iterator[OutputFile]:
     """Yield the files of a new project."""
-    templates = TemplateSet(*packaged_templates("project"))
-    for path in _FILES:
+    templates = TemplateSet(*packaged_templates("mlx_project" if for_mlx else "project"))
+    for path in _MLX_FILES if for_mlx else _FILES:
         place = path.replace("test_library", f"test_{name}").removesuffix(".in")
         yield OutputFile(place, templates.render(path, {"name": name}))
 
 
-def _check(name: str, folder: Path, log: Diagnostics) -> None:
+def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         log.error("bad-project-name", f"'{name}' is no name for a library", label="letters, digits and '_' only")
-    elif name in KEYWORDS or name in RESERVED_NAMESPACES:
+    elif name in KEYWORDS or name in reserved:
         log.error("bad-project-name", f"a library can't be called '{name}': the name is taken in C++")
     elif keyword.iskeyword(name):
         log.error("bad-project-name", f"a package can't be called '{name}': it is a keyword of Python")

@@ -6,6 +6,7 @@ describe(scaled_add)["parameters"]    "const mx::array& a, const mx::array& b, f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -158,13 +159,13 @@ def _gradient(operator: Operator, index: int) -> Mapping[str, str]:
 
 def _gradient_locals(operator: Operator) -> Iterator[str]:
     if operator.result_count == 1:
-        yield "[[maybe_unused]] const auto& grad = cotangents[0];"
+        yield "[[maybe_unused]] const auto& grad = cotangents_[0];"
         yield "[[maybe_unused]] const auto& grad_out = grad;"
-        yield "[[maybe_unused]] const auto& out = outputs[0];"
+        yield "[[maybe_unused]] const auto& out = outputs_[0];"
         return
     for index in range(operator.result_count):
-        yield f"[[maybe_unused]] const auto& grad{index} = cotangents[{index}];"
-        yield f"[[maybe_unused]] const auto& out{index} = outputs[{index}];"
+        yield f"[[maybe_unused]] const auto& grad{index} = cotangents_[{index}];"
+        yield f"[[maybe_unused]] const auto& out{index} = outputs_[{index}];"
 
 
 # --------------------------------------------------------------------------------------- kernels
@@ -188,13 +189,14 @@ def describe_kernel(operator: Operator) -> Texts:
         ],
         "shapes": ", ".join(f"mx::Shape({shape})" for shape in operator.shapes),
         "switched": _switched(operator),
-        "cases": [{"dtype": dtype, "type": ELEMENT_TYPES[dtype]} for dtype in operator.dtypes],
+        "cases": [{"dtype": dtype, "type": ELEMENT_TYPES[dtype]} for dtype in _switched_dtypes(operator)],
         "array_count": len(operator.arrays),
         "pointers": ", ".join(f"detail::pointer({argument.name})" for argument in operator.arrays),
         "indices": ", ".join(f"size_t {argument.name}_at_" for argument in operator.arrays),
         "captures": ", ".join(_captures(operator)),
         "body": list(_pointwise_body(operator)) if operator.pointwise else [],
         "kernel_arguments": ", ".join(_kernel_arguments(operator)),
+        "kernel_prefix": _kernel_prefix(operator),
         "kernel_returns": _kernel_returns(operator),
         "kernel_parameters": ", ".join(_kernel_parameters(operator)),
         "jvp": "pointwise_jvp" if operator.pointwise and "complex64" not in operator.dtypes else "transposed_jvp",
@@ -215,8 +217,14 @@ def _result_dtype(dtype: str | None) -> str:
 def _switched(operator: Operator) -> str:
     """The dtype that says which kernel runs."""
     if not operator.promoted:
-        return "outputs[0].dtype()"
+        return "outputs_[0].dtype()"
     return f"detail::flat({', '.join(argument.name for argument in operator.promoted)})[0].dtype()"
+
+
+def _switched_dtypes(operator: Operator) -> tuple[str, ...]:
+    """The dtypes that the kernel is compiled for."""
+    first = operator.result_dtypes[0]
+    return (first,) if not operator.promoted and first is not None and first in ELEMENT_TYPES else operator.dtypes
 
 
 def _element(operator: Operator, argument: Argument) -> str:
@@ -236,11 +244,11 @@ def _captures(operator: Operator) -> Iterator[str]:
         yield f"{argument.name}_ = detail::{function}<{_element(operator, argument)}>({argument.name})"
     for index in range(operator.result_count):
         element = _result_element(operator, index)
-        data = f"outputs[{index}].data<{element}>()"
+        data = f"outputs_[{index}].data<{element}>()"
         yield (
             f"out{index}_ = {data}"
             if operator.pointwise
-            else f"out{index}_ = View<{element}>({data}, outputs[{index}])"
+            else f"out{index}_ = View<{element}>({data}, outputs_[{index}])"
         )
     yield from (argument.name for argument in operator.parameters)
 
@@ -272,6 +280,12 @@ def _loaded(argument: Argument) -> str:
 
 
 # ------------------------------------------------------------------------------------- skeletons
+
+
+def _kernel_prefix(operator: Operator) -> str:
+    """What the author's CPU kernel begins with: it is a template, unless all its dtypes are fixed."""
+    texts = [_kernel_returns(operator), *_kernel_parameters(operator)]
+    return "template <typename T>" if any(re.search(r"\bT\b", text) for text in texts) else "inline"
 
 
 def _kernel_returns(operator: Operator) -> str:

@@ -84,7 +84,7 @@ def _bound(operator: Operator) -> Iterator[str]:
             yield f"detail::bind_shape(encoder_, {argument.name}, {index});"
             index += 2
     for result in range(operator.result_count):
-        yield f"encoder_.set_output_array(outputs[{result}], {index});"
+        yield f"encoder_.set_output_array(outputs_[{result}], {index});"
         index += 1
     for argument in operator.parameters:
         value = f"static_cast<float>({argument.name})" if argument.type.kind is Kind.DOUBLE else argument.name
@@ -97,20 +97,20 @@ def _call(operator: Operator) -> Iterator[str]:
         if not argument.type.is_array:
             yield argument.name
         elif operator.pointwise:
-            yield f"{argument.name}[index]"
+            yield f"{argument.name}[index_]"
         else:
             yield from (argument.name, f"{argument.name}_shape", f"{argument.name}_ndim")
     if not operator.pointwise:
         yield from (f"out{index}" for index in range(operator.result_count))
-        yield "index"
+        yield "index_"
     elif operator.result_count > 1:
-        yield from (f"out{index}[index]" for index in range(operator.result_count))
+        yield from (f"out{index}[index_]" for index in range(operator.result_count))
 
 
 def _stores(operator: Operator) -> Iterator[str]:
     call = f"{operator.metal}({', '.join(_call(operator))})"
     if operator.pointwise and operator.result_count == 1:
-        yield f"out0[index] = static_cast<{_result(operator, 0)}>({call});"
+        yield f"out0[index_] = static_cast<{_result(operator, 0)}>({call});"
     else:
         yield f"{call};"
 
@@ -136,4 +136,4 @@ def _parameters(operator: Operator) -> Iterator[str]:
         elif operator.result_count > 1:
             yield f"device {_result(operator, index)}& out{index}"
     if not operator.pointwise:
-        yield "uint index"
+        yield "uint index_"

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from opgen.diagnostics import Span
-from opgen.mlx.types import Kind, Type
+from opgen.mlx.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class Argument:
     """Whether Python callers have to name it."""
     span: Span
     """Where it was written."""
+
+
+RESERVED_NAMESPACES: Final = frozenset({"mlx", "mx", "nanobind", "nb", "std"})
+"""Names that generated code has a meaning for, so that no library can have them."""
 
 
 class Results(Enum):
@@ -145,7 +150,3 @@ class Library:
     def with_kernels(self) -> Iterator[Operator]:
         """The operators that are primitives."""
         return (operator for operator in self.operators if operator.has_kernel)
-
-
-STREAM_TYPE = Type(Kind.STREAM)
-"""The type of what every operator takes last: the stream that it runs on."""

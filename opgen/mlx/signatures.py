@@ -35,7 +35,9 @@ _TUPLES: Final = ("pair", "tuple")
 _PYTHON_PREFIX: Final = re.compile(r"\b(?:mlx\.core|mx|typing|collections\.abc)\.")
 _LISTS: Final = frozenset({Kind.ARRAY, Kind.INT, Kind.LONG})
 _NO_OPTION: Final = frozenset({Kind.STREAM})
-RESERVED: Final = frozenset({"grad", "grad_out", "out", "stream", "s", "mx", "T", "self"})
+RESERVED: Final = frozenset(
+    {"grad", "grad_out", "out", "stream", "s", "mx", "std", "detail", "composite", "unpack", "T", "self"}
+)
 """Names that formulas and kernels give a meaning, so that no argument can have them."""
 
 
@@ -256,10 +258,12 @@ def _single(text: str) -> str | None:
 
 
 def _string(text: str) -> str | None:
-    if len(text) < 2 or text[0] not in "\"'" or text[-1] != text[0]:
-        return None
-    inner = text[1:-1]
-    return f'std::string("{inner}")' if text[0] == '"' else 'std::string("' + inner.replace('"', '\\"') + '")'
+    if re.fullmatch(r'"(?:[^"\\]|\\.)*"', text):
+        return f"std::string({text})"
+    if re.fullmatch(r"'(?:[^'\\]|\\.)*'", text):
+        inner = text[1:-1].replace('"', '\\"')
+        return f'std::string("{inner}")'
+    return None
 
 
 def _shape(text: str) -> str | None:

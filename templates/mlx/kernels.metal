@@ -10,7 +10,7 @@ $for op in operators
 template <typename T>
 [[kernel]] void ${op.name}_kernel(
     ${op.buffers}
-    uint index [[thread_position_in_grid]]) {
+    uint index_ [[thread_position_in_grid]]) {
   ${op.metal_stores}
 }
 

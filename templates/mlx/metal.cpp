@@ -35,10 +35,10 @@ static void bind_shape(mx::metal::CommandEncoder& encoder, const mx::array& arra
 } // namespace detail
 
 $for op in operators
-void ${op.primitive}::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
-  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs, params_);
+void ${op.primitive}::eval_gpu(const std::vector<mx::array>& inputs_, std::vector<mx::array>& outputs_) {
+  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs_, params_);
   ${op.locals}
-  detail::allocate(outputs);
+  detail::allocate(outputs_);
   const char* kernel_name_ = nullptr;
   switch (${op.switched}.val()) {
 $for case in op.metal_cases
@@ -49,7 +49,7 @@ $endfor
     default:
       detail::throw_no_kernel("${op.python_name}", "this dtype on the GPU");
   }
-  const size_t threads_ = outputs[0].size();
+  const size_t threads_ = outputs_[0].size();
   if (threads_ == 0) {
     return;
   }

@@ -20,20 +20,20 @@ ${op.arrays} ${op.arrays}::unpack(
 
 $if op.gradients
 std::vector<mx::array> ${op.name}_vjp(
-    const std::vector<mx::array>& primals,
-    [[maybe_unused]] const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    [[maybe_unused]] const std::vector<mx::array>& outputs,
+    const std::vector<mx::array>& primals_,
+    [[maybe_unused]] const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    [[maybe_unused]] const std::vector<mx::array>& outputs_,
     [[maybe_unused]] const ${op.params}& params_,
     mx::StreamOrDevice s_) {
   using namespace mlx::core;
   using namespace detail;
   const mx::Stream s = mx::to_stream(s_);
   const detail::OnStream on_stream_(s);
-  const auto arrays_ = ${op.arrays}::unpack(primals, params_);
+  const auto arrays_ = ${op.arrays}::unpack(primals_, params_);
   ${op.locals}
   ${op.gradient_locals}
-  detail::Gradients gradients_(primals, argnums, s);
+  detail::Gradients gradients_(primals_, argnums_, s);
 $for gradient in op.gradients
 $if gradient.formula
   if (gradients_.wants(${gradient.count})) {
@@ -60,6 +60,7 @@ $if op.gradients
     [[maybe_unused]] const mx::StreamOrDevice s = stream_;
 $if op.expression
     using namespace mlx::core;
+    using namespace detail;
     const detail::OnStream on_stream_(stream_);
     return detail::flat(${op.returns}(${op.expression}));
 $else
@@ -80,6 +81,7 @@ $endif
 $else
 $if op.expression
   using namespace mlx::core;
+  using namespace detail;
   const detail::OnStream on_stream_(mx::to_stream(s));
   return ${op.expression};
 $else
@@ -133,21 +135,21 @@ static std::vector<mx::array> apply_${op.name}(
     mx::Stream s) {
   [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs_, params_);
   ${op.locals}
-  return detail::flat(${op.name}(${op.arguments}));
+  return detail::flat(::${name}::${op.name}(${op.arguments}));
 }
 
 void ${op.primitive}::eval_cpu(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] std::vector<mx::array>& outputs) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] std::vector<mx::array>& outputs_) {
 $if op.cpu
-  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs, params_);
+  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs_, params_);
   ${op.locals}
-  detail::allocate(outputs);
-  auto& encoder_ = detail::encoder_for(stream(), inputs, outputs);
+  detail::allocate(outputs_);
+  auto& encoder_ = detail::encoder_for(stream(), inputs_, outputs_);
   auto run_ = [&]<typename T>(detail::Type<T>) {
 $if op.pointwise
-    encoder_.dispatch([walk_ = detail::Walk<${op.array_count}>(outputs[0].shape(), {${op.pointers}}),
+    encoder_.dispatch([walk_ = detail::Walk<${op.array_count}>(outputs_[0].shape(), {${op.pointers}}),
                        ${op.captures}]() {
-      walk_([&](size_t index_, ${op.indices}) {
+      walk_([=](size_t index_, ${op.indices}) {
         ${op.body}
       });
     });
@@ -181,29 +183,29 @@ $endif
 
 $if op.gradients
 std::vector<mx::array> ${op.primitive}::vjp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    const std::vector<mx::array>& outputs) {
-  return ${op.name}_vjp(primals, cotangents, argnums, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    const std::vector<mx::array>& outputs_) {
+  return ${op.name}_vjp(primals_, cotangents_, argnums_, outputs_, params_, stream());
 }
 
 std::vector<mx::array> ${op.primitive}::jvp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& tangents,
-    const std::vector<int>& argnums) {
-  const auto outputs = apply_${op.name}(primals, params_, stream());
-  auto pull = [&](const std::vector<mx::array>& cotangents, const std::vector<int>& wanted) {
-    return ${op.name}_vjp(primals, cotangents, wanted, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& tangents_,
+    const std::vector<int>& argnums_) {
+  const auto outputs_ = apply_${op.name}(primals_, params_, stream());
+  auto pull = [&](const std::vector<mx::array>& cotangents_, const std::vector<int>& wanted) {
+    return ${op.name}_vjp(primals_, cotangents_, wanted, outputs_, params_, stream());
   };
-  return detail::${op.jvp}(pull, outputs, tangents, argnums, stream());
+  return detail::${op.jvp}(pull, outputs_, tangents_, argnums_, stream());
 }
 
 $endif
 std::pair<std::vector<mx::array>, std::vector<int>> ${op.primitive}::vmap(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] const std::vector<int>& axes) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] const std::vector<int>& axes_) {
 $if op.batches_by_loop
-  auto results = detail::batch_loop(inputs, axes, stream(), [&](const std::vector<mx::array>& element) {
+  auto results = detail::batch_loop(inputs_, axes_, stream(), [&](const std::vector<mx::array>& element) {
     return apply_${op.name}(element, params_, stream());
   });
 $else
@@ -212,7 +214,8 @@ $if op.batches_axes
 $if op.batched_arguments
   {
     using namespace mlx::core;
-    [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs, params_);
+    using namespace detail;
+    [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs_, params_);
     ${op.locals}
 $for change in op.batched_arguments
     batched_.${change.name} = ${change.expression};
@@ -220,7 +223,7 @@ $endfor
   }
 $endif
   auto results =
-      apply_${op.name}(detail::batch_first(inputs, axes, ${op.batches_all}, stream()), batched_, stream());
+      apply_${op.name}(detail::batch_first(inputs_, axes_, ${op.batches_all}, stream()), batched_, stream());
 $else
   throw std::invalid_argument("[${op.python_name}] vmap is not supported.");
 $endif
@@ -236,13 +239,13 @@ bool ${op.primitive}::is_equivalent(const mx::Primitive& other) const {
   return same != nullptr && same->params_ == params_;
 }
 
-std::vector<mx::Shape> ${op.primitive}::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs) {
+std::vector<mx::Shape> ${op.primitive}::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs_) {
 $if op.pointwise
-  return std::vector<mx::Shape>(${op.result_count}, detail::broadcast(inputs));
+  return std::vector<mx::Shape>(${op.result_count}, detail::broadcast(inputs_));
 $else
   using namespace mlx::core;
   using namespace detail;
-  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs, params_);
+  [[maybe_unused]] const auto arrays_ = ${op.arrays}::unpack(inputs_, params_);
   ${op.locals}
   return {${op.shapes}};
 $endif

@@ -14,7 +14,7 @@ namespace $name {
 
 $for op in kernels
 $if op.cpu
-template <typename T>
+${op.kernel_prefix}
 ${op.kernel_returns} ${op.cpu}(${op.kernel_parameters}) {
   throw std::logic_error("${op.cpu} is not written yet");
 }

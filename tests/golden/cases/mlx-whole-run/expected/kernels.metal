@@ -11,8 +11,8 @@ template <typename T>
     device const T* x [[buffer(0)]],
     device T* out0 [[buffer(1)]],
     constant float& factor [[buffer(2)]],
-    uint index [[thread_position_in_grid]]) {
-  out0[index] = static_cast<T>(scale_metal(x[index], factor));
+    uint index_ [[thread_position_in_grid]]) {
+  out0[index_] = static_cast<T>(scale_metal(x[index_], factor));
 }
 
 template [[host_name("scale_float16")]] [[kernel]] decltype(scale_kernel<half>)
@@ -28,8 +28,8 @@ template <typename T>
     constant int* x_shape [[buffer(1)]],
     constant int& x_ndim [[buffer(2)]],
     device T* out0 [[buffer(3)]],
-    uint index [[thread_position_in_grid]]) {
-  row_sum_metal(x, x_shape, x_ndim, out0, index);
+    uint index_ [[thread_position_in_grid]]) {
+  row_sum_metal(x, x_shape, x_ndim, out0, index_);
 }
 
 template [[host_name("row_sum_float16")]] [[kernel]] decltype(row_sum_kernel<half>)

@@ -34,11 +34,11 @@ static void bind_shape(mx::metal::CommandEncoder& encoder, const mx::array& arra
 
 } // namespace detail
 
-void Scale::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
-  [[maybe_unused]] const auto arrays_ = ScaleArrays::unpack(inputs, params_);
+void Scale::eval_gpu(const std::vector<mx::array>& inputs_, std::vector<mx::array>& outputs_) {
+  [[maybe_unused]] const auto arrays_ = ScaleArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& factor = params_.factor;
-  detail::allocate(outputs);
+  detail::allocate(outputs_);
   const char* kernel_name_ = nullptr;
   switch (detail::flat(x)[0].dtype().val()) {
     case mx::Dtype::Val::float16:
@@ -53,7 +53,7 @@ void Scale::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array
     default:
       detail::throw_no_kernel("scale", "this dtype on the GPU");
   }
-  const size_t threads_ = outputs[0].size();
+  const size_t threads_ = outputs_[0].size();
   if (threads_ == 0) {
     return;
   }
@@ -62,16 +62,16 @@ void Scale::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array
   auto& encoder_ = mx::metal::get_command_encoder(stream());
   encoder_.set_compute_pipeline_state(kernel_);
   encoder_.set_input_array(x, 0);
-  encoder_.set_output_array(outputs[0], 1);
+  encoder_.set_output_array(outputs_[0], 1);
   encoder_.set_bytes(factor, 2);
   const size_t group_ = std::min<size_t>(threads_, kernel_->maxTotalThreadsPerThreadgroup());
   encoder_.dispatch_threads(MTL::Size(threads_, 1, 1), MTL::Size(group_, 1, 1));
 }
 
-void RowSum::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
-  [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs, params_);
+void RowSum::eval_gpu(const std::vector<mx::array>& inputs_, std::vector<mx::array>& outputs_) {
+  [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
-  detail::allocate(outputs);
+  detail::allocate(outputs_);
   const char* kernel_name_ = nullptr;
   switch (detail::flat(x)[0].dtype().val()) {
     case mx::Dtype::Val::float16:
@@ -86,7 +86,7 @@ void RowSum::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::arra
     default:
       detail::throw_no_kernel("row_sum", "this dtype on the GPU");
   }
-  const size_t threads_ = outputs[0].size();
+  const size_t threads_ = outputs_[0].size();
   if (threads_ == 0) {
     return;
   }
@@ -96,7 +96,7 @@ void RowSum::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::arra
   encoder_.set_compute_pipeline_state(kernel_);
   encoder_.set_input_array(x, 0);
   detail::bind_shape(encoder_, x, 1);
-  encoder_.set_output_array(outputs[0], 3);
+  encoder_.set_output_array(outputs_[0], 3);
   const size_t group_ = std::min<size_t>(threads_, kernel_->maxTotalThreadsPerThreadgroup());
   encoder_.dispatch_threads(MTL::Size(threads_, 1, 1), MTL::Size(group_, 1, 1));
 }

@@ -16,23 +16,23 @@ ScaleArrays ScaleArrays::unpack(
 }
 
 std::vector<mx::array> scale_vjp(
-    const std::vector<mx::array>& primals,
-    [[maybe_unused]] const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    [[maybe_unused]] const std::vector<mx::array>& outputs,
+    const std::vector<mx::array>& primals_,
+    [[maybe_unused]] const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    [[maybe_unused]] const std::vector<mx::array>& outputs_,
     [[maybe_unused]] const ScaleParams& params_,
     mx::StreamOrDevice s_) {
   using namespace mlx::core;
   using namespace detail;
   const mx::Stream s = mx::to_stream(s_);
   const detail::OnStream on_stream_(s);
-  const auto arrays_ = ScaleArrays::unpack(primals, params_);
+  const auto arrays_ = ScaleArrays::unpack(primals_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& factor = params_.factor;
-  [[maybe_unused]] const auto& grad = cotangents[0];
+  [[maybe_unused]] const auto& grad = cotangents_[0];
   [[maybe_unused]] const auto& grad_out = grad;
-  [[maybe_unused]] const auto& out = outputs[0];
-  detail::Gradients gradients_(primals, argnums, s);
+  [[maybe_unused]] const auto& out = outputs_[0];
+  detail::Gradients gradients_(primals_, argnums_, s);
   if (gradients_.wants(1)) {
     gradients_.set("scale", grad * factor);
   }
@@ -52,25 +52,25 @@ TopArrays TopArrays::unpack(
 }
 
 std::vector<mx::array> top_vjp(
-    const std::vector<mx::array>& primals,
-    [[maybe_unused]] const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    [[maybe_unused]] const std::vector<mx::array>& outputs,
+    const std::vector<mx::array>& primals_,
+    [[maybe_unused]] const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    [[maybe_unused]] const std::vector<mx::array>& outputs_,
     [[maybe_unused]] const TopParams& params_,
     mx::StreamOrDevice s_) {
   using namespace mlx::core;
   using namespace detail;
   const mx::Stream s = mx::to_stream(s_);
   const detail::OnStream on_stream_(s);
-  const auto arrays_ = TopArrays::unpack(primals, params_);
+  const auto arrays_ = TopArrays::unpack(primals_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& bias = arrays_.bias;
   [[maybe_unused]] const auto& axis = params_.axis;
-  [[maybe_unused]] const auto& grad0 = cotangents[0];
-  [[maybe_unused]] const auto& out0 = outputs[0];
-  [[maybe_unused]] const auto& grad1 = cotangents[1];
-  [[maybe_unused]] const auto& out1 = outputs[1];
-  detail::Gradients gradients_(primals, argnums, s);
+  [[maybe_unused]] const auto& grad0 = cotangents_[0];
+  [[maybe_unused]] const auto& out0 = outputs_[0];
+  [[maybe_unused]] const auto& grad1 = cotangents_[1];
+  [[maybe_unused]] const auto& out1 = outputs_[1];
+  detail::Gradients gradients_(primals_, argnums_, s);
   if (gradients_.wants(1)) {
     gradients_.set("top", grad0 + grad1);
   }
@@ -100,22 +100,22 @@ TwiceArrays TwiceArrays::unpack(
 }
 
 std::vector<mx::array> twice_vjp(
-    const std::vector<mx::array>& primals,
-    [[maybe_unused]] const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    [[maybe_unused]] const std::vector<mx::array>& outputs,
+    const std::vector<mx::array>& primals_,
+    [[maybe_unused]] const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    [[maybe_unused]] const std::vector<mx::array>& outputs_,
     [[maybe_unused]] const TwiceParams& params_,
     mx::StreamOrDevice s_) {
   using namespace mlx::core;
   using namespace detail;
   const mx::Stream s = mx::to_stream(s_);
   const detail::OnStream on_stream_(s);
-  const auto arrays_ = TwiceArrays::unpack(primals, params_);
+  const auto arrays_ = TwiceArrays::unpack(primals_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
-  [[maybe_unused]] const auto& grad = cotangents[0];
+  [[maybe_unused]] const auto& grad = cotangents_[0];
   [[maybe_unused]] const auto& grad_out = grad;
-  [[maybe_unused]] const auto& out = outputs[0];
-  detail::Gradients gradients_(primals, argnums, s);
+  [[maybe_unused]] const auto& out = outputs_[0];
+  detail::Gradients gradients_(primals_, argnums_, s);
   if (gradients_.wants(1)) {
     gradients_.set("twice", 2.0f * grad);
   }
@@ -139,6 +139,7 @@ mx::array twice(const mx::array& x, mx::StreamOrDevice s) {
     [[maybe_unused]] const auto& x = arrays_.x;
     [[maybe_unused]] const mx::StreamOrDevice s = stream_;
     using namespace mlx::core;
+    using namespace detail;
     const detail::OnStream on_stream_(stream_);
     return detail::flat(mx::array(x + x));
   };
@@ -181,20 +182,20 @@ static std::vector<mx::array> apply_scale(
   [[maybe_unused]] const auto arrays_ = ScaleArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& factor = params_.factor;
-  return detail::flat(scale(x, factor, s));
+  return detail::flat(::tiny::scale(x, factor, s));
 }
 
 void Scale::eval_cpu(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] std::vector<mx::array>& outputs) {
-  [[maybe_unused]] const auto arrays_ = ScaleArrays::unpack(inputs, params_);
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] std::vector<mx::array>& outputs_) {
+  [[maybe_unused]] const auto arrays_ = ScaleArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& factor = params_.factor;
-  detail::allocate(outputs);
-  auto& encoder_ = detail::encoder_for(stream(), inputs, outputs);
+  detail::allocate(outputs_);
+  auto& encoder_ = detail::encoder_for(stream(), inputs_, outputs_);
   auto run_ = [&]<typename T>(detail::Type<T>) {
-    encoder_.dispatch([walk_ = detail::Walk<1>(outputs[0].shape(), {detail::pointer(x)}),
-                       x_ = detail::data<T>(x), out0_ = outputs[0].data<T>(), factor]() {
-      walk_([&](size_t index_, size_t x_at_) {
+    encoder_.dispatch([walk_ = detail::Walk<1>(outputs_[0].shape(), {detail::pointer(x)}),
+                       x_ = detail::data<T>(x), out0_ = outputs_[0].data<T>(), factor]() {
+      walk_([=](size_t index_, size_t x_at_) {
         out0_[index_] = static_cast<T>(scale_cpu(detail::load(x_[x_at_]), factor));
       });
     });
@@ -224,29 +225,29 @@ void Scale::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) {
 #endif
 
 std::vector<mx::array> Scale::vjp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    const std::vector<mx::array>& outputs) {
-  return scale_vjp(primals, cotangents, argnums, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    const std::vector<mx::array>& outputs_) {
+  return scale_vjp(primals_, cotangents_, argnums_, outputs_, params_, stream());
 }
 
 std::vector<mx::array> Scale::jvp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& tangents,
-    const std::vector<int>& argnums) {
-  const auto outputs = apply_scale(primals, params_, stream());
-  auto pull = [&](const std::vector<mx::array>& cotangents, const std::vector<int>& wanted) {
-    return scale_vjp(primals, cotangents, wanted, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& tangents_,
+    const std::vector<int>& argnums_) {
+  const auto outputs_ = apply_scale(primals_, params_, stream());
+  auto pull = [&](const std::vector<mx::array>& cotangents_, const std::vector<int>& wanted) {
+    return scale_vjp(primals_, cotangents_, wanted, outputs_, params_, stream());
   };
-  return detail::pointwise_jvp(pull, outputs, tangents, argnums, stream());
+  return detail::pointwise_jvp(pull, outputs_, tangents_, argnums_, stream());
 }
 
 std::pair<std::vector<mx::array>, std::vector<int>> Scale::vmap(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] const std::vector<int>& axes) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] const std::vector<int>& axes_) {
   auto batched_ = params_;
   auto results =
-      apply_scale(detail::batch_first(inputs, axes, false, stream()), batched_, stream());
+      apply_scale(detail::batch_first(inputs_, axes_, false, stream()), batched_, stream());
   std::vector<int> result_axes(results.size(), 0);
   return {std::move(results), std::move(result_axes)};
 }
@@ -256,8 +257,8 @@ bool Scale::is_equivalent(const mx::Primitive& other) const {
   return same != nullptr && same->params_ == params_;
 }
 
-std::vector<mx::Shape> Scale::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs) {
-  return std::vector<mx::Shape>(1, detail::broadcast(inputs));
+std::vector<mx::Shape> Scale::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs_) {
+  return std::vector<mx::Shape>(1, detail::broadcast(inputs_));
 }
 
 // top --------------------------------------------------------------------------------------
@@ -284,19 +285,19 @@ static std::vector<mx::array> apply_top(
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& bias = arrays_.bias;
   [[maybe_unused]] const auto& axis = params_.axis;
-  return detail::flat(top(x, bias, axis, s));
+  return detail::flat(::tiny::top(x, bias, axis, s));
 }
 
 void Top::eval_cpu(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] std::vector<mx::array>& outputs) {
-  [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs, params_);
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] std::vector<mx::array>& outputs_) {
+  [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& bias = arrays_.bias;
   [[maybe_unused]] const auto& axis = params_.axis;
-  detail::allocate(outputs);
-  auto& encoder_ = detail::encoder_for(stream(), inputs, outputs);
+  detail::allocate(outputs_);
+  auto& encoder_ = detail::encoder_for(stream(), inputs_, outputs_);
   auto run_ = [&]<typename T>(detail::Type<T>) {
-    encoder_.dispatch([x_ = detail::view<T>(x), bias_ = detail::view<T>(bias), out0_ = View<T>(outputs[0].data<T>(), outputs[0]), out1_ = View<int32_t>(outputs[1].data<int32_t>(), outputs[1]), axis]() { top_cpu(x_, bias_, axis, out0_, out1_); });
+    encoder_.dispatch([x_ = detail::view<T>(x), bias_ = detail::view<T>(bias), out0_ = View<T>(outputs_[0].data<T>(), outputs_[0]), out1_ = View<int32_t>(outputs_[1].data<int32_t>(), outputs_[1]), axis]() { top_cpu(x_, bias_, axis, out0_, out1_); });
   };
   switch (detail::flat(x, bias)[0].dtype().val()) {
     case mx::Dtype::Val::float32:
@@ -315,37 +316,38 @@ void Top::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) {
 }
 
 std::vector<mx::array> Top::vjp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& cotangents,
-    const std::vector<int>& argnums,
-    const std::vector<mx::array>& outputs) {
-  return top_vjp(primals, cotangents, argnums, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& cotangents_,
+    const std::vector<int>& argnums_,
+    const std::vector<mx::array>& outputs_) {
+  return top_vjp(primals_, cotangents_, argnums_, outputs_, params_, stream());
 }
 
 std::vector<mx::array> Top::jvp(
-    const std::vector<mx::array>& primals,
-    const std::vector<mx::array>& tangents,
-    const std::vector<int>& argnums) {
-  const auto outputs = apply_top(primals, params_, stream());
-  auto pull = [&](const std::vector<mx::array>& cotangents, const std::vector<int>& wanted) {
-    return top_vjp(primals, cotangents, wanted, outputs, params_, stream());
+    const std::vector<mx::array>& primals_,
+    const std::vector<mx::array>& tangents_,
+    const std::vector<int>& argnums_) {
+  const auto outputs_ = apply_top(primals_, params_, stream());
+  auto pull = [&](const std::vector<mx::array>& cotangents_, const std::vector<int>& wanted) {
+    return top_vjp(primals_, cotangents_, wanted, outputs_, params_, stream());
   };
-  return detail::transposed_jvp(pull, outputs, tangents, argnums, stream());
+  return detail::transposed_jvp(pull, outputs_, tangents_, argnums_, stream());
 }
 
 std::pair<std::vector<mx::array>, std::vector<int>> Top::vmap(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] const std::vector<int>& axes) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] const std::vector<int>& axes_) {
   auto batched_ = params_;
   {
     using namespace mlx::core;
-    [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs, params_);
+    using namespace detail;
+    [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs_, params_);
     [[maybe_unused]] const auto& x = arrays_.x;
     [[maybe_unused]] const auto& bias = arrays_.bias;
     [[maybe_unused]] const auto& axis = params_.axis;
     batched_.axis = axis < 0 ? axis : axis + 1;
   }
   auto results =
-      apply_top(detail::batch_first(inputs, axes, true, stream()), batched_, stream());
+      apply_top(detail::batch_first(inputs_, axes_, true, stream()), batched_, stream());
   std::vector<int> result_axes(results.size(), 0);
   return {std::move(results), std::move(result_axes)};
 }
@@ -355,10 +357,10 @@ bool Top::is_equivalent(const mx::Primitive& other) const {
   return same != nullptr && same->params_ == params_;
 }
 
-std::vector<mx::Shape> Top::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs) {
+std::vector<mx::Shape> Top::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs_) {
   using namespace mlx::core;
   using namespace detail;
-  [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs, params_);
+  [[maybe_unused]] const auto arrays_ = TopArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& bias = arrays_.bias;
   [[maybe_unused]] const auto& axis = params_.axis;
@@ -385,11 +387,11 @@ static std::vector<mx::array> apply_row_sum(
     mx::Stream s) {
   [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
-  return detail::flat(row_sum(x, s));
+  return detail::flat(::tiny::row_sum(x, s));
 }
 
 void RowSum::eval_cpu(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] std::vector<mx::array>& outputs) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] std::vector<mx::array>& outputs_) {
   detail::throw_no_kernel("row_sum", "the CPU");
 }
 
@@ -400,7 +402,7 @@ void RowSum::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) {
 #endif
 
 std::pair<std::vector<mx::array>, std::vector<int>> RowSum::vmap(
-    [[maybe_unused]] const std::vector<mx::array>& inputs, [[maybe_unused]] const std::vector<int>& axes) {
+    [[maybe_unused]] const std::vector<mx::array>& inputs_, [[maybe_unused]] const std::vector<int>& axes_) {
   throw std::invalid_argument("[row_sum] vmap is not supported.");
 }
 
@@ -409,10 +411,10 @@ bool RowSum::is_equivalent(const mx::Primitive& other) const {
   return same != nullptr && same->params_ == params_;
 }
 
-std::vector<mx::Shape> RowSum::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs) {
+std::vector<mx::Shape> RowSum::output_shapes([[maybe_unused]] const std::vector<mx::array>& inputs_) {
   using namespace mlx::core;
   using namespace detail;
-  [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs, params_);
+  [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
   return {mx::Shape(drop_axis(x.shape(), -1))};
 }
