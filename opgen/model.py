@@ -1,9 +1,8 @@
-"""What operators *are*: frozen values for entries, their groups and the kernels of each backend.
+"""The data model: frozen values for operators, groups of their forms, and the kernels of each backend.
 
-Turns nothing into anything by itself: the front end makes these values from YAML and has checked
-them, everything after it only reads them.  The schema language is in `opgen.schema` and the
-dispatch keys in `opgen.dispatch_keys`; both are re-exported, so that this is the one module that
-users of the model import.
+The front end builds these values from YAML and checks them; everything after it only reads them.
+The schema language is in `opgen.schema` and the dispatch keys in `opgen.dispatch_keys`; both are
+re-exported here, so users of the model import this module only.
 
     - func: abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
       structured: True                                     ->  NativeFunction(func=…, structured=True)
@@ -105,19 +104,19 @@ __all__ = [
 ]
 
 dispatch_keys: Final = TORCH_DISPATCH_KEYS
-"""The keys that code is written for, under the name that torchgen's users know."""
+"""The dispatch keys that opgen generates code for, under torchgen's name."""
 
 DEFAULT_KERNEL_NAMESPACE: Final = "at::native"
-"""The C++ namespace of kernels that are named without one."""
+"""The C++ namespace of kernels whose name has none."""
 
 FRAGMENT_NAMESPACES: Final = frozenset({"quantized", "quantized_decomposed"})
-"""Libraries of torch's own that several files define together (`TORCH_LIBRARY_FRAGMENT`)."""
+"""Libraries of torch that several files define together (`TORCH_LIBRARY_FRAGMENT`)."""
 
 
 class ScalarType(Enum):
     """Element types of tensors, by their names in C++ (`at::ScalarType`)."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     Byte = auto()
     Char = auto()
@@ -156,13 +155,13 @@ DTYPE_CLASSES: Final[Mapping[str, tuple[ScalarType, ...]]] = MappingProxyType(
         "FloatingAndComplex": _FLOATING + _COMPLEX,
     }
 )
-"""Names for sets of element types that a ufunc's inner loop may be given for."""
+"""Names of the sets of element types that a ufunc's inner loop may support."""
 
 
 class UfuncKey(Enum):
-    """For which part of a ufunc's kernels an inner loop is."""
+    """The kernels of a ufunc that an inner loop is used in."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     CUDAFunctor = auto()
     CUDAFunctorOnOther = auto()
@@ -170,7 +169,7 @@ class UfuncKey(Enum):
     CPUScalar = auto()
     CPUVector = auto()
     ScalarOnly = auto()
-    """Both CPU scalars and CUDA: types that have no vector form."""
+    """CPU scalars and CUDA, for element types that have no vector form."""
     Generic = auto()
     """All of them."""
 
@@ -180,26 +179,26 @@ class UfuncKey(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UfuncInnerLoop:
-    """A function that computes one element, and the element types it is for."""
+    """A function that computes one element, and the element types that it supports."""
 
     name: str
     """Name of the C++ template in the `ufunc` namespace."""
     supported_dtypes: tuple[ScalarType, ...]
-    """In the order written, classes expanded, without repeats."""
+    """In the order written, with classes expanded and without duplicates."""
     ufunc_key: UfuncKey
 
 
 class Variant(Enum):
     """A way to call an operator from C++."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     function = auto()
     method = auto()
 
 
 class DeviceCheckType(Enum):
-    """What a kernel checks of its tensors' devices before it runs."""
+    """The check of tensors' devices before a kernel runs."""
 
     NoCheck = 0
     ExactSame = 1
@@ -208,7 +207,7 @@ class DeviceCheckType(Enum):
 class ViewSchemaKind(Enum):
     """Whether results share memory with arguments."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     aliasing = auto()
     aliasing_inplace = auto()
@@ -217,15 +216,15 @@ class ViewSchemaKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Precompute:
-    """Values that a structured operator's meta function computes once and hands to its kernels."""
+    """Values that the meta function of a structured operator computes once for its kernels."""
 
     replace: Mapping[str, tuple[Argument, ...]]
-    """Arguments of the schema by name, and what the kernel takes in place of each."""
+    """For arguments of the schema, by name: the values that the kernel takes instead."""
     add: tuple[Argument, ...]
-    """What the kernel takes besides."""
+    """Values that the kernel takes in addition."""
 
     def added_and_replacing(self) -> tuple[Argument, ...]:
-        """All precomputed values: the replacements in order, then the additions."""
+        """Return all precomputed values: the replacements in order, then the additions."""
         return tuple(a for replacing in self.replace.values() for a in replacing) + self.add
 
 
@@ -234,58 +233,58 @@ class NativeFunction:
     """One operator overload: an entry of `native_functions.yaml`, or one derived from an entry."""
 
     namespace: str
-    """The library that the operator belongs to: `aten`, or the author's own."""
+    """The library that the operator belongs to: `aten`, or the author's."""
     func: FunctionSchema
     """The schema, without the namespace."""
     use_const_ref_for_mutable_tensors: bool
-    """Whether C++ takes tensors that are written to as `const Tensor &`."""
+    """Whether C++ functions take written tensors as `const Tensor &`."""
     device_guard: bool
-    """Whether registrations set the current device to the tensors' before the kernel runs."""
+    """Whether registrations make the tensors' device current before the kernel runs."""
     device_check: DeviceCheckType
     python_module: str | None
-    """`nn`, `fft`, …: the Python module under torch; None for torch itself."""
+    """The Python module below torch, such as `nn` or `fft`; None for torch itself."""
     category_override: str | None
-    """`factory` or `dummy`: how bindings class the operator when its schema doesn't tell."""
+    """`factory` or `dummy`: overrides the category that bindings infer from the schema."""
     variants: frozenset[Variant]
     manual_kernel_registration: bool
-    """Whether the author registers the kernels by hand."""
+    """Whether the author registers the kernels; opgen generates no registrations."""
     manual_cpp_binding: bool
-    """Whether the author writes the C++ function by hand."""
+    """Whether the author writes the C++ function."""
     loc: Span
-    """Where the entry stands."""
+    """The place of the operator's name in the YAML file."""
     autogen: tuple[OperatorName, ...]
-    """Operators that are to be derived from this one."""
+    """Operators to derive from this one."""
     ufunc_inner_loop: Mapping[UfuncKey, UfuncInnerLoop]
     structured: bool
-    """Whether the kernel is written as a shape function and an out kernel (on the out form only)."""
+    """Whether the kernel is a meta function and an impl function (out form only)."""
     structured_delegate: OperatorName | None
-    """The out form whose structured kernels serve this one."""
+    """The out form whose structured kernels implement this one."""
     structured_inherits: str | None
     """The C++ class that the structured kernel's class derives from, if not `at::impl::MetaBase`."""
     precomputed: Precompute | None
     cpp_no_default_args: frozenset[str]
-    """Arguments whose defaults C++ must not see, lest overloads become ambiguous."""
+    """Arguments that have no default in C++, where it would make overloads ambiguous."""
     is_abstract: bool
-    """Whether backends must bring the kernel (there is no composite one)."""
+    """Whether backends must provide the kernel, as there is no composite one."""
     has_composite_implicit_autograd_kernel: bool
     has_composite_implicit_autograd_nested_tensor_kernel: bool
     has_composite_explicit_autograd_kernel: bool
     has_composite_explicit_autograd_non_functional_kernel: bool
     tags: frozenset[str]
-    """Written tags and those that follow from the schema and from how the entry came to be."""
+    """The tags of the entry, and those that opgen derives."""
     doc: str | None = None
-    """What the operator does, for people."""
+    """The documentation of the operator."""
     is_boxed: bool = False
-    """Whether kernels are called through the dispatcher's boxed convention: no other passes all of its types."""
+    """Whether kernels use the dispatcher's boxed calling convention, the only one that supports all of its types."""
     root_name: str = field(init=False, repr=False, compare=False)
-    """The name that all forms and overloads share."""
+    """The name without overload and marks of the form, shared by all forms and overloads."""
     is_view_op: bool = field(init=False, repr=False, compare=False)
-    """Whether a result shares memory with an argument that isn't simply returned."""
+    """Whether the operator is a view: a result aliases an argument that is not returned itself."""
     part_of_structured_group: bool = field(init=False, repr=False, compare=False)
-    """Whether structured kernels serve it."""
+    """Whether structured kernels implement it."""
 
     def __post_init__(self) -> None:
-        # Every emitter asks these of every operator.
+        # Every emitter reads these for every operator.
         keep = object.__setattr__
         keep(self, "root_name", self.func.name.name.base)
         keep(self, "is_view_op", _is_view(self.func, self.tags))
@@ -296,7 +295,7 @@ class NativeFunction:
 
     @property
     def has_composite_kernel(self) -> bool:
-        """Whether some kernel serves any backend."""
+        """Whether there is a kernel for all backends."""
         return (
             self.has_composite_implicit_autograd_kernel
             or self.has_composite_explicit_autograd_kernel
@@ -305,14 +304,14 @@ class NativeFunction:
 
     @property
     def view_schema_kind(self) -> ViewSchemaKind:
-        """Whether results share memory, and whether by changing `self` itself."""
+        """Whether the operator is a view, and whether it changes `self` in place."""
         if not self.is_view_op:
             return ViewSchemaKind.non_aliasing
         return ViewSchemaKind.aliasing_inplace if "inplace_view" in self.tags else ViewSchemaKind.aliasing
 
 
 _RESIZING: Final = ("resize_", "resize_as_")
-"""Tagged `inplace_view`, but what they change is the storage."""
+"""Operators tagged `inplace_view` that change the storage and are no views."""
 
 
 def _is_view(func: FunctionSchema, tags: frozenset[str]) -> bool:
@@ -323,12 +322,12 @@ def _is_view(func: FunctionSchema, tags: frozenset[str]) -> bool:
         return True
     annotations = func.arguments.annotations
     joined = [name for annotation in annotations for name in annotation.alias_set_after] if annotations else ()
-    return "*" in joined  # which is all memory there is
+    return "*" in joined  # the set of all memory
 
 
 @dataclass(frozen=True, slots=True)
 class NativeFunctionsGroup:
-    """The forms of one operator that share a signature: a functional and an out form at least."""
+    """The forms of one operator that share a signature: at least a functional and an out form."""
 
     functional: NativeFunction
     inplace: NativeFunction | None
@@ -340,11 +339,11 @@ class NativeFunctionsGroup:
 
     @property
     def structured(self) -> bool:
-        """Whether structured kernels serve the group."""
+        """Whether structured kernels implement the group."""
         return self.out.structured
 
     def functions(self) -> Iterator[NativeFunction]:
-        """The forms there are: functional, out, in-place, mutable."""
+        """Yield the forms that exist: functional, out, in-place, mutable."""
         yield self.functional
         yield self.out
         if self.inplace is not None:
@@ -353,7 +352,7 @@ class NativeFunctionsGroup:
             yield self.mutable
 
     def signature(self) -> FunctionSchema:
-        """What all forms share."""
+        """Return the signature that all forms share."""
         return self.out.func.signature()
 
     @property
@@ -363,7 +362,7 @@ class NativeFunctionsGroup:
 
     @staticmethod
     def from_dict(forms: Mapping[SchemaKind, NativeFunction]) -> NativeFunctionsGroup | None:
-        """The group of these forms, or None if they need no group: no functional or no out form."""
+        """Return the group of `forms`; None if the functional or out form is missing."""
         if SchemaKind.functional not in forms or SchemaKind.out not in forms:
             return None
         functional, out = forms[SchemaKind.functional], forms[SchemaKind.out]
@@ -372,7 +371,7 @@ class NativeFunctionsGroup:
 
 @dataclass(frozen=True, slots=True)
 class NativeFunctionsViewGroup:
-    """A view operator with its `_copy` form and its in-place form, as far as there are any."""
+    """A view operator, with its `_copy` form and its in-place form if they exist."""
 
     view: NativeFunction
     view_copy: NativeFunction | None
@@ -382,7 +381,7 @@ class NativeFunctionsViewGroup:
         return hash(self.view)
 
     def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:
-        """The forms there are: view, in-place, copy."""
+        """Yield the forms that exist: view, in-place, copy."""
         yield self.view
         if self.view_inplace is not None:
             yield self.view_inplace
@@ -396,7 +395,7 @@ class NativeFunctionsViewGroup:
 
     @property
     def composite(self) -> bool:
-        """Whether the view is made of other operators, so that it needs no treatment of its own."""
+        """Whether the view is composite; functionalization then needs no code for it."""
         return self.view.has_composite_implicit_autograd_kernel
 
 
@@ -405,13 +404,13 @@ class BackendMetadata:
     """The kernel of one operator under one dispatch key."""
 
     kernel: str
-    """Name of the C++ function (or of the structured kernel)."""
+    """Name of the C++ function, or of the structured kernel."""
     structured: bool
     cpp_namespace: str
-    """Where the kernel is declared, e.g. `at::native`."""
+    """The namespace that declares the kernel, such as `at::native`."""
 
     def supports_symint(self) -> bool:
-        """Whether the kernel takes SymInts as such: its name says so."""
+        """Whether the kernel takes `c10::SymInt`, according to its name."""
         return "_symint" in self.kernel
 
 
@@ -421,39 +420,39 @@ class BackendIndex:
 
     dispatch_key: DispatchKey
     use_out_as_primary: bool
-    """Whether functional and in-place forms are served by out kernels, or the other way round."""
+    """Whether out kernels implement the functional and in-place forms; else functional kernels implement the others."""
     device_guard: bool
-    """Whether kernels need the current device set to their tensors'."""
+    """Whether kernels need the device of their tensors to be current."""
     external: bool
-    """Whether the backend lives outside torch's tree."""
+    """Whether the backend is outside of torch's tree."""
     index: Mapping[OperatorName, BackendMetadata]
 
     def primary(self, g: NativeFunctionsGroup) -> NativeFunction:
-        """The form of a group that this backend's kernels are written for."""
+        """Return the form of a group that this backend implements."""
         return g.out if self.use_out_as_primary else g.functional
 
     def get_kernel(self, g: NativeFunction | NativeFunctionsGroup) -> BackendMetadata | None:
-        """The kernel of a function, or of a group's primary form; None if there is none."""
+        """Return the kernel of a function, or of a group's primary form; None if there is none."""
         function = g if isinstance(g, NativeFunction) else self.primary(g)
         return self.index.get(function.func.name)
 
     def has_kernel(self, g: NativeFunction | NativeFunctionsGroup) -> bool:
-        """Whether there is a kernel for a function, or for a group's primary form."""
+        """Return whether a function, or a group's primary form, has a kernel."""
         return self.get_kernel(g) is not None
 
     def native_function_class_name(self) -> str | None:
-        """The C++ class whose static members an external backend's kernels are; None for torch's own."""
+        """Return the C++ class that an external backend's kernels are members of; None for torch's own backends."""
         return f"{self.dispatch_key}NativeFunctions" if self.external else None
 
 
 def get_view_copy_name(f: NativeFunction) -> OperatorName:
-    """The name of a view operator's `_copy` form."""
+    """Return the name of the `_copy` form of a view operator."""
     view = f.func.name
     return OperatorName(BaseOperatorName(f"{view.name.base}_copy", False, view.name.dunder_method), view.overload_name)
 
 
 def gets_generated_view_copy(f: NativeFunction) -> bool:
-    """Whether a `_copy` form of this function's is derived (if none is written)."""
+    """Return whether a `_copy` form is derived from `f`, unless the definitions have one."""
     is_inverse = f.func.name.name.base.endswith("_inverse")
     return (
         f.is_view_op
@@ -464,5 +463,5 @@ def gets_generated_view_copy(f: NativeFunction) -> bool:
 
 
 def gets_generated_out_inplace_wrapper(f: NativeFunction, g: NativeFunctionsGroup, b: BackendIndex) -> bool:
-    """Whether a backend without out kernels gets this form as a wrapper of its functional kernel."""
+    """Return whether `f` is generated as a wrapper of the functional kernel, for a backend without out kernels."""
     return f.func.kind() is not SchemaKind.functional and not b.has_kernel(f) and b.has_kernel(g.functional)

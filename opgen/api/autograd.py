@@ -1,4 +1,4 @@
-"""What autograd knows of an operator: its derivatives, as values, and which operators share them.
+"""The derivatives of operators as values, and the questions that emitters ask about them.
 
 The front end makes a `DifferentiabilityInfo` of each entry of derivatives.yaml.  Here are these
 values, and what can be asked of an operator that has one: which inputs and outputs are
@@ -25,26 +25,26 @@ from opgen.api.types import Binding, NamedCType
 from opgen.model import FunctionSchema, NativeFunction, Type
 
 DEFAULT_KEY: Final = "Default"
-"""The key of derivatives that hold for every backend which has none of its own."""
+"""The key of derivatives for all backends that have none of their own."""
 
 FOREACH: Final = "_foreach_"
-"""How the names of operators begin that apply another one to each tensor of a list."""
+"""Prefix of the operators that apply another operator to each tensor of a list."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class SavedAttribute:
-    """A value that the forward function keeps for the backward one."""
+    """A value that the forward function saves for backward."""
 
     nctype: NamedCType
-    """Its name within the node of the graph, and the type it is kept as."""
+    """Its name in the autograd node, and the type it is saved as."""
     expr: str
-    """The C++ expression, in terms of the forward function's arguments and results, that is kept."""
+    """The saved C++ expression, in terms of the forward function's arguments and results."""
 
     @property
     def name(self) -> str:
-        """Its name within the node of the graph."""
+        """Its name in the autograd node."""
         return str(self.nctype.name)
 
 
@@ -53,15 +53,15 @@ class Derivative:
     """A formula for the gradient of one or more arguments."""
 
     formula: str
-    """C++, in terms of the gradients of the results and of what is saved."""
+    """C++ in terms of the results' gradients and the saved variables."""
     original_formula: str
-    """The formula as the user wrote it, before expressions in it were saved."""
+    """The formula as written, before expressions in it became saved variables."""
     var_names: tuple[str, ...]
-    """The arguments whose gradients it gives."""
+    """The arguments whose gradients it computes."""
     saved_inputs: tuple[SavedAttribute, ...]
     saved_outputs: tuple[SavedAttribute, ...]
     named_gradients: frozenset[str]
-    """The gradients that it names (`grad_values`)."""
+    """The named gradients that it uses, such as `grad_values`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,18 @@ class ForwardDerivative:
     """A formula for the tangents of one or more results."""
 
     formula: str
-    """C++, in terms of the arguments, their primal values (`self_p`) and their tangents (`self_t`)."""
+    """C++ in terms of the arguments, their primal values (`self_p`) and their tangents (`self_t`)."""
     var_names: tuple[str, ...]
-    """The results whose tangents it gives."""
+    """The results whose tangents it computes."""
     var_types: tuple[Type, ...]
     required_inputs_fw_grad: tuple[str, ...]
     """The arguments whose tangents it uses."""
     required_inputs_primal: tuple[str, ...]
     """The arguments whose primal values it uses."""
     required_original_self_value: bool = False
-    """Whether it needs what `self` was before it was written to."""
+    """Whether it uses the value of `self` from before the write."""
     is_reusing_outplace_formula: bool = False
-    """Whether an in-place form uses it that it wasn't written for."""
+    """Whether an in-place form reuses the formula of its functional form."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,29 +89,29 @@ class DifferentiabilityInfo:
 
     func: NativeFunction
     op: str | None
-    """The class of the graph's node (`MulBackward0`); None if no argument has a gradient."""
+    """The class of the autograd node, such as `MulBackward0`; None if no argument has a gradient."""
     derivatives: tuple[Derivative, ...]
     forward_derivatives: tuple[ForwardDerivative, ...]
     all_saved_inputs: tuple[SavedAttribute, ...]
-    """What all derivatives save of the arguments, each once."""
+    """The saved variables of all derivatives that come from arguments, without duplicates."""
     all_saved_outputs: tuple[SavedAttribute, ...]
-    """What all derivatives save of the results, each once."""
+    """The saved variables of all derivatives that come from results, without duplicates."""
     available_named_gradients: tuple[str, ...]
-    """The gradients that formulas may name: those of named differentiable results."""
+    """The gradients that formulas may name: those of named, differentiable results."""
     used_named_gradients: frozenset[str]
     args_with_derivatives: tuple[Binding, ...]
     """The arguments that have a gradient, in order."""
     non_differentiable_arg_names: tuple[str, ...]
     output_differentiability: tuple[bool, ...] | None
-    """Which results are differentiable, if the entry says so."""
+    """Which results are differentiable; None if the entry doesn't say."""
     output_differentiability_conditions: tuple[str, ...] | None
-    """C++ conditions under which the results are differentiable, in place of booleans."""
+    """C++ conditions under which the results are differentiable, instead of booleans."""
     handles_complex: bool = False
-    """Whether the entry says that the formulas hold for complex tensors; of its own operators, torch knows it."""
+    """Whether the entry declares that the formulas support complex tensors (torch's operators are listed elsewhere)."""
 
     @property
     def has_derivatives(self) -> bool:
-        """Whether any argument has a gradient, so that there is a node for the graph."""
+        """Whether any argument has a gradient, so that the operator has an autograd node."""
         return bool(self.args_with_derivatives)
 
 
@@ -121,7 +121,7 @@ Infos = Mapping[str, DifferentiabilityInfo]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NativeFunctionWithDifferentiabilityInfo:
-    """An operator and the derivatives it has, of its own or by way of another form."""
+    """An operator and its derivatives, which it may share with another form."""
 
     func: NativeFunction
     info: Infos | None
@@ -146,12 +146,12 @@ class DifferentiableOutput:
 
 
 def unique(values: Iterable[_T]) -> tuple[_T, ...]:
-    """The values in their order, repeats left out."""
+    """Return the values in order, without duplicates."""
     return tuple(dict.fromkeys(values))
 
 
 def united(groups: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
-    """The values of all groups, none of which has repeats, in their order, repeats left out."""
+    """Return the values of all groups in order, without duplicates; no group has any."""
     filled = [group for group in groups if group]
     return unique(chain.from_iterable(filled)) if len(filled) > 1 else filled[0] if filled else ()
 
@@ -163,17 +163,17 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def identifiers(formula: str) -> frozenset[str]:
-    """All words of a formula; what stands in its comments and strings counts as well."""
+    """Return all words of a formula, including those in comments and strings."""
     return frozenset(_IDENTIFIER.findall(formula))
 
 
 def replace_words(formula: str, replaced: Mapping[str, str]) -> str:
-    """The formula with words replaced."""
+    """Return the formula with words replaced."""
     return _WORD.sub(lambda found: replaced.get(found[0], found[0]), formula)
 
 
 def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
-    """Whether a formula of the entry mentions `name`."""
+    """Return whether a formula of the entry mentions `name`."""
     if info is None:
         return False
     formulas = [derivative.formula for derivative in info.derivatives if name in derivative.formula]
@@ -181,12 +181,12 @@ def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
 
 
 def uses_single_grad(info: DifferentiabilityInfo | None) -> bool:
-    """Whether a formula uses `grad`, the gradient of the first result."""
+    """Return whether a formula uses `grad`, the gradient of the first result."""
     return uses_ident(info, "grad")
 
 
 def uses_retain_variables(info: DifferentiabilityInfo | None) -> bool:
-    """Whether a formula asks if the graph is kept."""
+    """Return whether a formula uses `retain_variables`."""
     return uses_ident(info, "retain_variables")
 
 
@@ -194,12 +194,12 @@ def uses_retain_variables(info: DifferentiabilityInfo | None) -> bool:
 
 
 def is_foreach_func(function: NativeFunction) -> bool:
-    """Whether the operator applies another one to each tensor of a list."""
+    """Return whether the operator applies another operator to each tensor of a list."""
     return function.func.name.name.base.startswith(FOREACH)
 
 
 def is_differentiable(name: str, type: Type, info: DifferentiabilityInfo | None) -> bool:
-    """Whether an argument or result can have a gradient, as far as its type and its entry say."""
+    """Return whether an argument or result can have a gradient, by its type and its entry."""
     return type.is_tensor_like() and (info is None or name not in info.non_differentiable_arg_names)
 
 
@@ -235,7 +235,7 @@ def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
 
 
 def differentiable_inputs(func: FunctionSchema, info: DifferentiabilityInfo | None) -> tuple[DifferentiableInput, ...]:
-    """The arguments of an operator that may require a gradient."""
+    """Return the arguments of an operator that may require a gradient."""
     return tuple(
         [
             DifferentiableInput(argument.name, argument.type)

@@ -39,22 +39,22 @@ from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """All operators with their derivatives, and the derivatives that came up on the way."""
+    """All operators with their derivatives, and the derivatives that were derived for lists."""
 
     functions: tuple[NativeFunctionWithDifferentiabilityInfo, ...]
     derived: tuple[DifferentiabilityInfo, ...]
-    """Those of operators on lists that no file gives."""
+    """The derivatives of operators on lists, which no file has."""
 
 
 def match_differentiability_info(functions: Iterable[NativeFunction], infos: Mapping[OperatorName, Infos]) -> Matched:
-    """Each of the functions with its derivatives."""
+    """Return the functions with their derivatives."""
     matcher = _Matcher(infos)
     matched = tuple([matcher.match(function) for function in functions])
     return Matched(matched, tuple(matcher.derived))
 
 
 class _Matcher:
-    """Finds derivatives for operators, one after the other."""
+    """Finds the derivatives of operators."""
 
     def __init__(self, infos: Mapping[OperatorName, Infos]) -> None:
         self.own: dict[str, Infos] = {}
@@ -71,7 +71,7 @@ class _Matcher:
                 self.references.setdefault(name.name.text, []).append(found[DEFAULT_KEY])
 
     def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
-        """The operator with its derivatives, if it has any."""
+        """Return the operator with its derivatives, if it has any."""
         base = function.func.name.name.base
         if base not in self.names and not base.startswith(FOREACH):
             return NativeFunctionWithDifferentiabilityInfo(function, None, None)  # as half of all operators
@@ -84,7 +84,7 @@ class _Matcher:
         return NativeFunctionWithDifferentiabilityInfo(function, infos, forward)
 
     def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:
-        """The derivatives for an operator, and whether they were written for it."""
+        """Return the derivatives of an operator, and whether they were written for it."""
         func = function.func
         is_generated = "generated" in function.tags
         if is_generated and func.kind() is SchemaKind.out:
@@ -100,7 +100,7 @@ class _Matcher:
         return found, False
 
     def _find_for_lists(self, function: NativeFunction) -> Infos | None:
-        """The derivatives of an operator on lists, from those of the operator on tensors."""
+        """Return the derivatives of an operator on lists, derived from those of the operator on tensors."""
         reference = self._reference(function)
         if reference is None:
             return None
@@ -115,7 +115,7 @@ class _Matcher:
         if function.func.name.text not in _WITH_INPLACE_REFERENCE:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
-        # A condition is about one tensor, and a node is for the whole list.
+        # A condition is about one tensor, but a node is for the whole list.
         fitting = (info for info in candidates if info.output_differentiability_conditions is None)
         return next((info for info in fitting if is_reference(function, info.func.func)), None)
 
@@ -159,7 +159,7 @@ def _defaults(func: FunctionSchema) -> list[str | None]:
 
 
 def _forward_of(function: NativeFunction, info: DifferentiabilityInfo, is_own: bool) -> tuple[ForwardDerivative, ...]:
-    """The forward formulas of an entry, as the operator needs them."""
+    """Return the forward formulas of an entry, adapted to the operator."""
     if function.func.kind() is not SchemaKind.inplace or not info.forward_derivatives:
         return info.forward_derivatives
     return tuple(_in_place(function, derivative, is_own) for derivative in info.forward_derivatives)
@@ -196,7 +196,7 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
 
 
 def _keep_tangent(function: NativeFunction, formula: str) -> str:
-    """The formula such that the tangent stays in its tensor, so that views of it see the change."""
+    """Return the formula with the tangent written in place, so that views of it see the change."""
     method = f"self_t.{function.root_name}("
     if formula.startswith(method) and _is_one_call(formula, len(method)):
         return f"self_t_raw.defined() ? self_t_raw.{function.func.name.name}({formula[len(method) :]} : {formula}"
@@ -204,7 +204,7 @@ def _keep_tangent(function: NativeFunction, formula: str) -> str:
 
 
 def _is_one_call(formula: str, start: int) -> bool:
-    """Whether the bracket before `start` closes at the formula's end."""
+    """Return whether the bracket before `start` is closed at the end of the formula."""
     depth = 1
     for at in range(start, len(formula)):
         depth += {"(": 1, ")": -1}.get(formula[at], 0)
@@ -216,13 +216,13 @@ def _is_one_call(formula: str, start: int) -> bool:
 # ------------------------------------------------------------------------------------ lists
 
 _WITH_INPLACE_REFERENCE: Final = ("_foreach_zero_",)
-"""Operators on lists whose operator on tensors has derivatives in place only."""
+"""Operators on lists whose operator on tensors has derivatives only for its in-place form."""
 _LACKING_ALPHA: Final = ("_foreach_add", "_foreach_sub")
 """Their overloads for scalars don't take the `alpha` that the operators on tensors take."""
 
 
 def is_reference(function: NativeFunction, reference: FunctionSchema) -> bool:
-    """Whether an operator on lists applies `reference` to each element."""
+    """Return whether an operator on lists applies `reference` to each element."""
     results = len(function.func.returns)
     if results != len(reference.returns) and (results or function.func.kind() is not SchemaKind.inplace):
         return False
@@ -239,7 +239,7 @@ def _element(type: Type) -> Type:
 
 
 def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo) -> DifferentiabilityInfo:
-    """The derivatives of an operator on lists: those of the operator on tensors, for each element."""
+    """Return the derivatives of an operator on lists: those of the operator on tensors, for each element."""
     lists = _Lists.of(function, reference.func)
     derivatives = tuple(lists.derivative(one) for one in reference.derivatives)
     differentiated = {name for one in derivatives for name in one.var_names}
@@ -261,7 +261,7 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """How the arguments of an operator on tensors are called in an operator on lists."""
+    """The names of an operator's arguments in the operator on lists."""
 
     names: Mapping[str, str]
     """Each argument of the operator on tensors, as the one on lists calls it."""
@@ -284,12 +284,12 @@ class _Lists:
         return _Lists(names, bindings, indexed, len(reference.func.returns) == 1)
 
     def derivative(self, derivative: Derivative) -> Derivative:
-        """The gradients of one element."""
+        """Return the gradients of one element."""
         if self.has_one_result and "grads" in derivative.formula:
             texts = (derivative.formula, derivative.original_formula)
             formula, written = (_FIRST_GRADIENT.sub("grad", text) for text in texts)
             derivative = replace(derivative, formula=formula, original_formula=written)
-        # Torch's own formulas keep nothing else.
+        # torch's formulas save nothing else.
         inputs = [one for one in derivative.saved_inputs if one.nctype.type != _SCALAR_TYPE]
         if all(one.name == one.expr for one in (*inputs, *derivative.saved_outputs)):
             return self._with_wholes(derivative)
@@ -330,12 +330,12 @@ class _Lists:
         return tuple(self.names[name] for name in names if name in self.names)
 
     def _saved(self, name: str) -> SavedAttribute:
-        """What is kept of an argument: all of it."""
+        """Return the saved variable for an argument: the whole list."""
         mine = self.names[name]
         return SavedAttribute(NamedCType(mine, self.bindings[mine].nctype.type.remove_const_ref()), mine)
 
     def forward(self, derivative: ForwardDerivative) -> ForwardDerivative:
-        """The tangent of one element; tensors are named for the element there."""
+        """Return the tangent of one element."""
         names = {f"{theirs}_{suffix}": f"{mine}_{suffix}" for theirs, mine in self.names.items() for suffix in "pt"}
         return replace(
             derivative,

@@ -1,4 +1,4 @@
-"""Derivatives → the classes of the graph's nodes: what each keeps, and the code that handles each of its members.
+"""Derivatives → the classes of autograd nodes: their members, and the code that handles each member.
 
 self (at::Tensor)                       SavedVariable self_;
                                         self_.reset_data();
@@ -57,20 +57,20 @@ _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
         SCALAR_ARRAY_REF: "std::vector<at::Scalar>",
     }
 )
-"""What values that don't own what they show are kept as."""
+"""The owning types that save non-owning values."""
 
 _STRING: Final = BaseCType(stringT)
 
 _TENSORS: Final = frozenset({TENSOR.spelled, OPTIONAL_TENSOR.spelled})
 _TENSOR_LISTS: Final = frozenset({TENSOR_LIST.spelled, VectorCType(TENSOR).spelled})
 _LISTS_WITH_GAPS: Final = frozenset({ListCType(OPTIONAL_TENSOR).spelled})
-"""Types of what is kept, as C++ spells them: the table that is asked most needs no code of Python's to be asked."""
+"""Types of saved tensors, as C++ spells them: comparing strings runs no Python code."""
 _LIST_PARAMETERS: Final = frozenset({TENSOR_LIST.spelled, I_TENSOR_LIST_REF.spelled})
 """Types of parameters that are lists of tensors."""
 _NEVER_KEPT: Final = tuple(map(BaseCType, (qschemeT, storageT, streamT, SymBoolT)))
-"""What the compiler of graphs can't take, nor be told to take."""
+"""Types that compiled autograd does not support."""
 _REPLACED: Final = ("Sym", "TypeAndSize", "TensorGeometry")
-"""What types are called that hold symbols, in whose place the compiler of graphs puts its own."""
+"""Words in the names of types whose tensors or symbols compiled autograd swaps."""
 
 
 SELF_POINTER: Final = "getptr()"
@@ -79,36 +79,36 @@ SELF_POINTER: Final = "getptr()"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A member of a node's class, and the lines that handle it, as they stand in the class and its functions."""
+    """A member of a node's class, and the lines of code that handle it."""
 
     name: str
-    """What formulas call the value."""
+    """The name of the value in formulas."""
     ctype: CType
     member: str
-    """The member's name: tensors are saved as variables and get a trailing underscore."""
+    """The member's name: saved variables end in an underscore."""
     declared: str
-    """Declares it."""
+    """The declaration of the member."""
     type: str
-    """The type that the value has in the function that computes gradients."""
+    """The type of the value in the function that computes gradients."""
     released: str = ""
-    """Lets go of it."""
+    """The statements that release it."""
     guard: str = ""
-    """Refuses to go on if it was let go of."""
+    """The check that it was not released."""
     unpacked: str = ""
-    """Makes the value of the member; empty if they are the same, as for all that is neither tensor nor list of such."""
+    """The statement that unpacks the value; empty if the member is the value, as for anything but tensors."""
     is_output: bool = False
-    """Whether it is kept of a result, rather than of an argument."""
+    """Whether it saves a result rather than an argument."""
     is_swapped: bool = True
-    """Whether the compiler of graphs is asked to put its own tensors and symbols in."""
+    """Whether compiled autograd swaps its own tensors and symbols in."""
 
 
 KnownMembers: TypeAlias = dict[tuple[str, str, bool], Member]
-"""The members for values by their name and type, and whether they are results; most nodes keep the same few."""
+"""A cache of members by name, type and whether they are results: most nodes save the same few values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A class of nodes."""
+    """The class of an autograd node."""
 
     info: DifferentiabilityInfo
     op: str
@@ -116,11 +116,11 @@ class Node:
     arguments: tuple[Binding, ...]
     """The arguments whose gradients it computes."""
     sizes: tuple[str, ...]
-    """The members that tell how many tensors each of these has that is a list."""
+    """The members for the lengths of the arguments that are lists."""
     lists: frozenset[str]
-    """The names of these arguments."""
+    """The names of the arguments that are lists."""
     retains: bool
-    """Whether a formula asks if the graph is kept."""
+    """Whether a formula uses `retain_variables`."""
 
     @staticmethod
     def of(
@@ -155,7 +155,7 @@ class Node:
 
 
 def nodes_of(infos: Iterable[DifferentiabilityInfo], *, keeps_more: bool = False) -> list[Node]:
-    """The classes for entries that have gradients."""
+    """Return the node classes of the entries that have gradients."""
     known: KnownMembers = {}
     return [Node.of(info, info.op, keeps_more=keeps_more, known=known) for info in infos if info.op is not None]
 
@@ -164,7 +164,7 @@ def nodes_of(infos: Iterable[DifferentiabilityInfo], *, keeps_more: bool = False
 
 
 def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMembers, self_pointer: str) -> list[Member]:
-    """What is kept of some values, by name."""
+    """Return the members for saved values, sorted by name."""
     found = []
     for name, ctype in sorted([(value.name, value.nctype.type) for value in values], key=itemgetter(0)):
         key = (name, ctype.spelled, is_output)
@@ -176,19 +176,19 @@ def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMemb
 
 
 def _owning(member: Member) -> Member:
-    """The member such that it owns its value, and is handled by nothing that torch has for its own types only."""
+    """Return the member with an owning type and without helpers that only torch's own types have."""
     name, ctype = member.name, member.ctype
     if member.unpacked or ctype in _OWNING:
         return member
     type = _owning_type(ctype) or member.type
-    # A device can't be made of nothing.
+    # A device has no default constructor.
     start = "{at::kCPU}" if ctype == BaseCType(deviceT) else " = 0" if ctype == LONG else ""
     is_swapped = any(word in type for word in _REPLACED)
     return replace(member, type=type, declared=f"  {type} {name}{start};\n", is_swapped=is_swapped)
 
 
 def _owning_type(ctype: CType) -> str | None:
-    """The type that owns what a list shows; None for what isn't one."""
+    """Return the owning type of a list; None for other types."""
     if isinstance(ctype, ArrayRefCType):
         return f"std::vector<{'std::string' if ctype.elem == _STRING else ctype.elem}>"
     if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, ArrayRefCType):
@@ -197,7 +197,7 @@ def _owning_type(ctype: CType) -> str | None:
 
 
 def is_kept(ctype: CType) -> bool:
-    """Whether nodes of a library outside of torch can keep a value of the type of an argument."""
+    """Return whether nodes of a library outside of torch can save an argument of type `ctype`."""
     is_optional = isinstance(ctype, OptionalCType)
     value = ctype.elem if isinstance(ctype, OptionalCType) else ctype
     if not isinstance(value, ArrayRefCType):

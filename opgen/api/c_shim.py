@@ -35,34 +35,34 @@ from opgen.model import (
 
 @dataclass(frozen=True, slots=True)
 class LaterArguments:
-    """Arguments that an operator got after its first C function was released."""
+    """Arguments that were added after an operator's first C function was released."""
 
     names: frozenset[str]
     since: str
-    """The macro of torch's release that first had the function which takes them."""
+    """The macro of the torch release that first had the function with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShimmedOperator:
-    """An operator that is to have C functions."""
+    """An operator that has C functions."""
 
     function: NativeFunction
     since: str | None = None
-    """The macro of torch's release that first had its function, `TORCH_VERSION_2_12_0`; None for any."""
+    """The macro of the torch release that first had its function, such as `TORCH_VERSION_2_12_0`; None for any."""
     later_arguments: tuple[LaterArguments, ...] = ()
-    """Oldest first; each makes a further function."""
+    """Oldest first; each adds a function."""
     null_results: bool = False
-    """Whether callers may pass null for results that they do without."""
+    """Whether callers may pass null for results that they don't need."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shims:
-    """Which operators have C functions."""
+    """The operators that have C functions."""
 
     any_device: tuple[ShimmedOperator, ...] = ()
-    """Those with one function, which goes through the dispatcher."""
+    """Operators with one function, which calls the dispatcher."""
     per_device: tuple[ShimmedOperator, ...] = ()
-    """Those with a function for each device, which calls a kernel straight away."""
+    """Operators with a function for each device, which calls a kernel directly."""
 
 
 NO_SHIMS: Final = Shims()
@@ -123,7 +123,7 @@ _RESULTS: Final = MappingProxyType(
         BaseTy.bool: "{}",
     }
 )
-"""What is written through the pointer for a result."""
+"""The C++ expressions stored in results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _arguments(func: FunctionSchema) -> tuple[Argument, ...]:
 
 
 def _hidden(a: Argument) -> _Taken:
-    """An argument that the function does not take: the operator gets the default."""
+    """An argument that the function does not take; the operator gets its default."""
     return _Taken((), cpp.default_expr(a.default or "", a.type, symint=True))
 
 
@@ -245,7 +245,7 @@ def _list_of_optional(t: ListType, elem: Type, name: str) -> _Taken:
 
 
 def own_results(func: FunctionSchema) -> tuple[Return, ...]:
-    """The results that the caller doesn't have already, as an argument that is written to."""
+    """Return the results that are not written arguments."""
     return () if func.kind() in (SchemaKind.inplace, SchemaKind.out) else func.returns
 
 
@@ -264,5 +264,5 @@ def result_exprs(func: FunctionSchema, value: str) -> Iterator[str]:
 
 
 def call_name(function: NativeFunction, namespace: str) -> str:
-    """The C++ function that is called: `at::cpu::sum`, `at::full_symint`."""
+    """Return the C++ function to call: `at::cpu::sum`, `at::full_symint`."""
     return f"{namespace}::{cpp.name(function.func, symint_overload=function.func.has_symint())}"

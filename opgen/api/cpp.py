@@ -93,7 +93,7 @@ NO_DEFAULTS_LEFT_OUT: Final[frozenset[str]] = frozenset()
 
 
 def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False, symint_overload: bool = False) -> str:
-    """The public C++ name of `func`: `add`, `add_`, `add_out`, `add_outf`, `empty_symint`."""
+    """Return the public C++ name of `func`: `add`, `add_`, `add_out`, `add_outf`, `empty_symint`."""
     stem = func.name.name.text
     if symint_overload:
         stem += "_symint"
@@ -103,12 +103,12 @@ def name(func: FunctionSchema, *, faithful_name_for_out_overloads: bool = False,
 
 
 def plain_name(func: FunctionSchema) -> str:
-    """The operator's name without its overload: `add`, `add_`, `__and__`."""
+    """Return the operator's name without its overload: `add`, `add_`, `__and__`."""
     return func.name.name.text
 
 
 def return_names(function: NativeFunction, *, fallback_name: str = "result") -> tuple[str, ...]:
-    """What each value that `function` returns is called, where C++ or a document needs names.
+    """Return the names of the values that `function` returns.
 
     An out function's results are its out arguments, an in-place function's is `self`; others have
     the name that the schema gives, or `fallback_name`, numbered if there are several.
@@ -138,10 +138,10 @@ def _return_name(func: FunctionSchema, at: int, fallback_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TypeTable:
-    """The C++ types of the shapes that nearly all arguments have, by their base type."""
+    """The C++ types of the usual kinds of arguments, by base type."""
 
     value: Mapping[BaseTy, CType]
-    """`T` where it is always passed by value; a tensor and a scalar are not."""
+    """`T`, if it is always passed by value; tensors and scalars are not."""
     plain: Mapping[BaseTy, CType]
     """A parameter for `T`."""
     optional: Mapping[BaseTy, CType]
@@ -149,7 +149,7 @@ class _TypeTable:
     array: Mapping[BaseTy, CType]
     """A parameter for `T[]`; there is none for bool."""
     optional_array: Mapping[BaseTy, CType]
-    """A parameter for `T[]?`, where that isn't always an optional of the one for `T[]`."""
+    """A parameter for `T[]?`, if it is not the optional of the one for `T[]`."""
 
 
 def _type_table(symint: bool) -> _TypeTable:
@@ -192,12 +192,12 @@ _VECTORS: Final = (
     MappingProxyType({BaseTy.int: LONG_VECTOR, BaseTy.SymInt: SYM_INT_VECTOR}),
 )
 _OBJECTS: Final = MappingProxyType({BaseTy.Tensor: TENSOR, BaseTy.Scalar: SCALAR})
-"""What is passed by reference, by value."""
+"""The by-value types of values that are passed by reference."""
 _RETURNED: Final = MappingProxyType({**_TABLES[True].value, **_OBJECTS})
 
 
 def value_ctype(t: Type, *, symint: bool = False) -> CType | None:
-    """The C++ type of a value of type `t`, if that is always passed by value; else None."""
+    """Return the C++ type of a `t` that is always passed by value; else None.  Raises UnsupportedTypeError."""
     if isinstance(t, BaseType):
         ctype = _TABLES[symint].value.get(t.name)
         if ctype is None and t.name not in _OBJECTS:
@@ -222,7 +222,7 @@ def _bool_array(t: ListType) -> CType:
 
 
 def valuetype_type(t: Type, *, binds: ArgName, symint: bool = False) -> NamedCType | None:
-    """`value_ctype`, standing for the argument `binds`."""
+    """Return `value_ctype` that carries the argument `binds`."""
     ctype = value_ctype(t, symint=symint)
     return None if ctype is None else NamedCType(binds, ctype)
 
@@ -244,7 +244,7 @@ def argument_ctype(
     policy: TypePolicy = DEFAULT_POLICY,
     remove_non_owning_ref_types: bool = False,
 ) -> CType:
-    """The C++ type of a parameter for an argument of type `t`.
+    """Return the C++ type of a parameter for an argument of type `t`.
 
     `mutable` says that the argument is written to.  With `remove_non_owning_ref_types`, lists of
     integers are vectors, for a parameter that outlives the call.
@@ -303,7 +303,7 @@ def argumenttype_type(
     policy: TypePolicy = DEFAULT_POLICY,
     remove_non_owning_ref_types: bool = False,
 ) -> NamedCType:
-    """`argument_ctype`, standing for the argument `binds`."""
+    """Return `argument_ctype` that carries the argument `binds`.  Raises UnsupportedTypeError."""
     ctype = argument_ctype(
         t,
         mutable=mutable,
@@ -317,12 +317,12 @@ def argumenttype_type(
 def argument_type(
     a: Argument, *, binds: ArgName, symint: bool = False, policy: TypePolicy = DEFAULT_POLICY
 ) -> NamedCType:
-    """The type of the parameter for the argument `a`, standing for `binds`."""
+    """Return the type of the parameter for the argument `a`, carrying `binds`.  Raises UnsupportedTypeError."""
     return NamedCType(binds, argument_ctype(a.type, mutable=a.is_write, symint=symint, policy=policy))
 
 
 def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The C++ type of a returned `t`; a `SymInt` is returned as such in every convention."""
+    """Return the C++ type of a returned `t`; a `SymInt` stays one.  Raises UnsupportedTypeError."""
     if policy.is_boxed:
         mutable = False  # what comes off a stack is no reference to an argument
         if is_return_boxed(t):
@@ -343,7 +343,7 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
         if mutable:
             raise UnsupportedTypeError(t, "can't be returned as a mutable list: return nothing")
         if t.size is not None:
-            raise UnsupportedTypeError(t, "can't be returned: leave the size away")
+            raise UnsupportedTypeError(t, "can't be returned: drop the size")
         return VectorCType(returntype_type(t.elem, mutable=False, policy=policy))
     if isinstance(t, OptionalType) and _is(t.elem, BaseTy.Tensor):
         return OptionalCType(returntype_type(t.elem, mutable=mutable, policy=policy))
@@ -358,7 +358,7 @@ def _owned_texts(t: Type) -> CType:
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The C++ return type of a function that returns `rs`: nothing, one type, or a tuple."""
+    """Return the C++ return type for `rs`: void, one type, or a tuple.  Raises UnsupportedTypeError."""
     if len(rs) == 1:
         return return_type(rs[0], policy=policy)
     if not rs:
@@ -367,7 +367,7 @@ def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -
 
 
 def return_type(r: Return, *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The C++ type of one returned value."""
+    """Return the C++ type of one returned value.  Raises UnsupportedTypeError."""
     mutable = r.annotation is not None and r.annotation.is_write
     return returntype_type(r.type, mutable=mutable, policy=policy)
 
@@ -386,11 +386,11 @@ _DEFAULT_WORDS: Final = MappingProxyType(
         "strided": "at::kStrided",
     }
 )
-"""Defaults whose C++ differs from the schema's; every other word is C++ as it stands."""
+"""Defaults that C++ spells differently than schemas do."""
 
 
 def default_expr(d: str, t: Type, *, symint: bool) -> str:
-    """The C++ expression for the default `d` of an argument of type `t`."""
+    """Return the C++ expression for the default `d` of an argument of type `t`."""
     if d == "None" and isinstance(t, BaseType) and t.name in _NULL_DEFAULTS:
         return "{}"
     if isinstance(t, OptionalType):
@@ -430,14 +430,14 @@ def _list_default(d: str, t: ListType, symint: bool) -> str:
         return "{" + d[1:-1] + "}"
     if t.size is None:
         return default_expr(d, t.elem, symint=symint)
-    # A lone integer fills a list of fixed size; a SymInt does not convert to the list by itself.
+    # A single integer fills a list of fixed size; a SymInt needs an explicit conversion.
     if symint and _is(t.elem, BaseTy.SymInt):
         return f"c10::SymInt({d})"
     return _DEFAULT_WORDS.get(d, d)
 
 
 def _bool_array_default(d: str, size: int) -> str:
-    """`{true, false}`; a lone `True` stands for as many as there are."""
+    """Return `{true, false}`; a single `True` is repeated for all elements."""
     words = d[1:-1] if d.startswith("[") else ", ".join([d] * size)
     return "{" + words.replace("True", "true").replace("False", "false") + "}"
 
@@ -447,14 +447,14 @@ _REQUOTED: Final = MappingProxyType({"\\'": "'", '"': '\\"'})
 
 
 def _string_literal(d: str) -> str:
-    """`d` with C++'s quotes: a schema may quote a string with either kind."""
+    """Return `d` in double quotes; a schema may use single quotes."""
     if d[0] == '"':
         return d
     return '"' + _ESCAPED_OR_QUOTE.sub(lambda found: _REQUOTED.get(found[0], found[0]), d[1:-1]) + '"'
 
 
 def _options_default(options: TensorOptionsArguments) -> str | None:
-    """The default of the one `TensorOptions` that stands for four arguments."""
+    """Return the default of the `TensorOptions` for four arguments; None if it has none."""
     if all(option.default == "None" for option in options.all()):
         return "{}"
     return "at::kLong" if options.dtype.default == "long" else None
@@ -473,7 +473,7 @@ def argument(
     has_tensor_options: bool,
     policy: TypePolicy = DEFAULT_POLICY,
 ) -> list[Binding]:
-    """The parameters for `a`: one, or none (a method's self), or four (faithful tensor options)."""
+    """Return the parameters for `a`: one, or none (a method's self), or four (faithful tensor options)."""
     if isinstance(a, TensorOptionsArguments):
         return _options(a, faithful, symint, policy)
     if isinstance(a, SelfArgument):
@@ -489,7 +489,7 @@ def argument(
 
 
 def _options(options: TensorOptionsArguments, faithful: bool, symint: bool, policy: TypePolicy) -> list[Binding]:
-    """The parameters for tensor options: four, or one for all."""
+    """Return the parameters for tensor options: four if `faithful`, else one for all."""
     if not faithful:
         return [Binding("options", NamedCType("options", TENSOR_OPTIONS), options, _options_default(options))]
     return [
@@ -544,13 +544,13 @@ class CppSignature:
 
     func: FunctionSchema
     method: bool
-    """A member of `Tensor`; self is not among the arguments."""
+    """Whether it is a method of `Tensor`, which has no parameter `self`."""
     faithful: bool
-    """Takes the arguments as the schema has them, with no defaults."""
+    """Whether it takes the arguments in the schema's order, with no defaults."""
     symint: bool
-    """Takes `c10::SymInt` where the schema says so."""
+    """Whether it takes `c10::SymInt` where the schema has `SymInt`."""
     fallback_binding: bool
-    """Called `__dispatch_…`, beside a function of the usual name that is written by hand."""
+    """Whether it is named `__dispatch_…`, as the function with the usual name is handwritten."""
     policy: TypePolicy
     arguments: tuple[Binding, ...]
     returns: CType

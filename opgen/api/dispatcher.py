@@ -62,7 +62,7 @@ def check_taken(t: Type) -> None:
     _check_generator(t)
     if isinstance(t, OptionalType) and isinstance(t.elem, ListType):
         if t.elem.elem == OptionalType(_TENSOR):
-            raise UnsupportedTypeError(t, "can't be passed to a kernel: leave the last '?' away")
+            raise UnsupportedTypeError(t, "can't be passed to a kernel: drop the last '?'")
         t = t.elem
     if not isinstance(t, ListType):
         return
@@ -70,11 +70,11 @@ def check_taken(t: Type) -> None:
     if isinstance(elem, ListType):
         raise UnsupportedTypeError(t, "can't be passed to a kernel: it is a list of lists")
     if t.elem == _SYM_BOOL:
-        raise UnsupportedTypeError(t, "can't be made of Python's bools: use 'bool[2]', with the size that it has")
+        raise UnsupportedTypeError(t, "can't be built from Python bools: use 'bool[2]', with its size")
     if elem is not t.elem and elem == _SCALAR:
         raise UnsupportedTypeError(t, "can't be passed to a kernel: use 'Scalar[]' or 'float?[]'")
     if elem is not t.elem and elem == _SYM_INT:
-        raise UnsupportedTypeError(t, "can't be made of plain integers: use 'int?[]'")
+        raise UnsupportedTypeError(t, "can't be built from plain integers: use 'int?[]'")
 
 
 def check_returned(t: Type) -> None:
@@ -94,8 +94,8 @@ def _check_generator(t: Type) -> None:
     """A kernel's `at::Generator` is a `Generator?` to the dispatcher."""
     elem = t.elem if isinstance(t, OptionalType) and isinstance(t.elem, ListType) else t
     if _GENERATOR in (elem, _innermost(elem)):
-        mended = str(t).replace("Generator", "Generator?", 1)
-        raise UnsupportedTypeError(t, f"isn't one that torch's dispatcher knows: write '{mended}'")
+        corrected = str(t).replace("Generator", "Generator?", 1)
+        raise UnsupportedTypeError(t, f"is unknown to torch's dispatcher: write '{corrected}'")
 
 
 def _innermost(t: Type) -> Type:

@@ -1,4 +1,4 @@
-"""One operator → all its signatures, each derived the first time an emitter asks and then kept.
+"""One operator → all its signatures, each derived when first used and then memoized.
 
 Every emitter needs signatures of the same operators, so a program holds one `Signatures` per
 operator, one `GroupSignatures` per group and one `ViewGroupSignatures` per view group.  They add
@@ -55,19 +55,19 @@ class Signatures:
 
     @cached_property
     def has_symint(self) -> bool:
-        """Whether an argument is a `SymInt` or made of such; without, symint signatures are the plain ones."""
+        """Whether an argument has type `SymInt` or contains it; without, symint signatures equal the plain ones."""
         return self.func.has_symint()
 
     @cached_property
     def cpp(self) -> CppSignatureGroup:
-        """The functions of namespace `at`; called `__dispatch_…` if the real ones are written by hand."""
+        """The functions of namespace `at`; named `__dispatch_…` if the real ones are written by hand."""
         return CppSignatureGroup.from_native_function(
             self.function, method=False, fallback_binding=self.function.manual_cpp_binding
         )
 
     @cached_property
     def cpp_method(self) -> CppSignatureGroup:
-        """The members of `Tensor`; called `__dispatch_…` if the real ones are written by hand."""
+        """The methods of `Tensor`; named `__dispatch_…` if the real ones are written by hand."""
         return self.cpp.as_methods()
 
     @cached_property
@@ -79,31 +79,31 @@ class Signatures:
 
     @cached_property
     def dispatcher(self) -> DispatcherSignature:
-        """The dispatcher's, with `c10::SymInt`."""
+        """The dispatcher's signature with `c10::SymInt`."""
         return DispatcherSignature.derive(self.function)
 
     @cached_property
     def dispatcher_nosymint(self) -> DispatcherSignature:
-        """The dispatcher's, with plain integers."""
+        """The dispatcher's signature with plain integers."""
         if not self.has_symint:
             return self.dispatcher
         return DispatcherSignature.derive(self.function, symint=False)
 
     @cached_property
     def native(self) -> NativeSignature:
-        """A kernel's, with plain integers."""
+        """A kernel's signature with plain integers."""
         return NativeSignature.derive(self.function, symint=False)
 
     @cached_property
     def native_symint(self) -> NativeSignature:
-        """A kernel's, with `c10::SymInt`."""
+        """A kernel's signature with `c10::SymInt`."""
         if not self.has_symint:
             return self.native
         return NativeSignature.derive(self.function, symint=True)
 
     @cached_property
     def return_names(self) -> tuple[str, ...]:
-        """What the returned values are called; `result` where the schema says nothing."""
+        """The names of the returned values; `result` if the schema has none."""
         return cpp.return_names(self.function)
 
     @cached_property
@@ -125,7 +125,7 @@ class Signatures:
 
 
 def kernel_signature(function: NativeFunction, backend_index: BackendIndex) -> NativeSignature | DispatcherSignature:
-    """`Signatures.kernel` for a function whose signatures are not kept."""
+    """Return `Signatures.kernel` for a function whose signatures are not memoized."""
     return Signatures(function).kernel(backend_index)
 
 
@@ -156,29 +156,29 @@ class GroupSignatures:
         return structured.out_arguments(self.group)
 
     def impl(self, name: str) -> StructuredImplSignature:
-        """The signature of the kernel called `name`."""
+        """Return the signature of the kernel `name`."""
         return StructuredImplSignature(name, self.impl_arguments)
 
 
 class ViewGroupSignatures:
-    """The signatures by which functionalization knows a view."""
+    """The signatures that functionalization uses for a view."""
 
     def __init__(self, group: NativeFunctionsViewGroup) -> None:
         self.group = group
 
     @cached_property
     def inverse(self) -> ViewInverseSignature:
-        """The function, written by hand, that inverts the view."""
+        """The handwritten function that inverts the view."""
         return ViewInverseSignature.derive(self.group)
 
     @cached_property
     def replay_name(self) -> str:
-        """The function that takes the view again."""
+        """The function that replays the view."""
         return functionalization.forward_name(self.group, reapply_views=True)
 
     @cached_property
     def copy_name(self) -> str:
-        """The function that copies what the view would show."""
+        """The function that copies instead of viewing."""
         return functionalization.forward_name(self.group, reapply_views=False)
 
     @cached_property

@@ -78,13 +78,13 @@ def _known(elem: Type, of_base: Mapping[BaseTy, CType]) -> CType | None:
 
 
 def argumenttype_type(t: Type, *, mutable: bool, binds: ArgName) -> NamedCType:
-    """`argument_ctype`, standing for the argument `binds`; what is written to makes no difference."""
+    """`argument_ctype` that carries the argument `binds`; `mutable` makes no difference."""
     del mutable
     return NamedCType(binds, argument_ctype(t))
 
 
 def argument(a: Argument | SelfArgument | TensorOptionsArguments) -> Binding:
-    """The parameter for `a`; a structured kernel does not take tensor options."""
+    """Return the parameter for `a`; a structured kernel takes no tensor options."""
     if isinstance(a, TensorOptionsArguments):
         raise UnsupportedTypeError(a.dtype.type, "belongs to tensor options, which a structured kernel can't take")
     plain = a.argument if isinstance(a, SelfArgument) else a
@@ -92,7 +92,7 @@ def argument(a: Argument | SelfArgument | TensorOptionsArguments) -> Binding:
 
 
 def impl_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
-    """The parameters of the impl function: replaced and added values in place, out arguments last."""
+    """Return the parameters of the impl function: precomputed values in place, out arguments last."""
     arguments, precomputed = group.out.func.arguments, group.out.precomputed
     replaced = {} if precomputed is None else precomputed.replace
     taken: list[Argument | SelfArgument | TensorOptionsArguments] = []
@@ -105,12 +105,12 @@ def impl_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
 
 
 def meta_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
-    """The parameters of the meta function."""
+    """Return the parameters of the meta function."""
     return tuple([argument(a) for a in group.functional.func.arguments.non_out])
 
 
 def out_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
-    """The parameters for the out arguments."""
+    """Return the parameters for the out arguments."""
     return tuple([argument(a) for a in group.out.func.arguments.out])
 
 
@@ -119,7 +119,7 @@ class StructuredImplSignature:
     """The signature of a structured kernel's impl function."""
 
     name: str
-    """The kernel's name, as `TORCH_IMPL_FUNC` takes it."""
+    """The kernel's name in `TORCH_IMPL_FUNC`."""
     arguments: tuple[Binding, ...]
 
     @staticmethod

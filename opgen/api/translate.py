@@ -1,4 +1,4 @@
-"""C++ expressions at hand → expressions of the types that a call needs.
+"""C++ expressions in scope → expressions of the types that a call needs.
 
 Two functions for the same operator can take its arguments in different C++ types: one takes a
 `TensorOptions` where the other takes dtype, layout, device and pin_memory; one takes an
@@ -62,16 +62,16 @@ from opgen.api.types import (
 
 
 class UnsatError(Exception):
-    """No conversion leads from the bindings to a goal; a bug of the caller's, not of a user's."""
+    """No conversion leads from the bindings to a goal: a bug in the caller, not a user's mistake."""
 
 
 Fact: TypeAlias = tuple[ArgName, str]
-"""A value that is known: which argument it stands for, and its C++ type as spelled."""
+"""A known value: the argument that it carries, and its C++ type as spelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """A way to write a value of one type, given an expression for the same argument in another."""
+    """A conversion from one C++ type to another."""
 
     source: CType
     template: str
@@ -142,7 +142,7 @@ _CONVERSIONS: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
         ),
     }
 )
-"""What each type is made from, the best way first.  Sources are known values, not goals in turn."""
+"""The conversions to each type, best first.  Their sources are known values; conversions don't chain."""
 
 _COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
     {
@@ -159,7 +159,7 @@ _COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
         ),
     }
 )
-"""The same for conversions that copy."""
+"""Conversions that copy."""
 
 _OPTIONS: Final = (
     (
@@ -183,7 +183,7 @@ class _Solver:
     allow_copies: bool
 
     def solve(self, name: ArgName, ctype: CType) -> str | None:
-        """An expression of type `ctype` for the argument `name`, or None if there is no way."""
+        """Return an expression of type `ctype` for the argument `name`; None if there is none."""
         found = self.known.get((name, ctype.spelled))
         if found is None:
             found = self._convert(name, ctype, _CONVERSIONS)
@@ -203,7 +203,7 @@ class _Solver:
         return None
 
     def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
-        """A reference to a value, or one kind of reference from the other."""
+        """Return a reference to a value, or one kind of reference from the other."""
         if isinstance(ctype, ConstRefCType):
             mutable = self.known.get((name, MutRefCType(ctype.elem).spelled))
             return self.solve(name, ctype.elem) if mutable is None else mutable
@@ -214,7 +214,7 @@ class _Solver:
         return found
 
     def _from_tensor_options(self, name: ArgName, ctype: CType) -> str | None:
-        """Tensor options taken apart, put together, or asked of an out tensor."""
+        """Return tensor options: split, combined, or read from an out tensor."""
         if name == "options" and ctype == TENSOR_OPTIONS:
             return self._assemble_options()
         if name == "memory_format" and ctype == _OPTIONAL_MEMORY_FORMAT:
@@ -239,7 +239,7 @@ class _Solver:
         return known.get(("options", _CONST_OPTIONS.spelled)) or known.get(("options", TENSOR_OPTIONS.spelled))
 
     def _memory_format(self) -> str | None:
-        """The memory format, if it is given beside tensor options: they may not contradict it."""
+        """Return the memory format next to tensor options, checked not to contradict them."""
         given = self.known.get((SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT.spelled))
         options = self._options()
         if given is None or options is None:
@@ -269,7 +269,7 @@ def translate(
 def call_arguments(
     bindings: Sequence[Expr | Binding], goals: Sequence[NamedCType | Binding], *, method: bool = False
 ) -> str:
-    """What `translate` finds, as the arguments of a call."""
+    """Return the result of `translate` as the arguments of a call."""
     wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
     return ", ".join(_solve(_facts(bindings, method=method), wanted, allow_copies=False))
 
@@ -283,7 +283,7 @@ def _facts(bindings: Iterable[Expr | Binding], *, method: bool) -> dict[Fact, st
         else:
             known[binding.type.name, binding.type.type.spelled] = binding.expr
     if method:
-        # A member of Tensor is const whatever it does to the tensor.
+        # Methods of Tensor are const even if they change the tensor.
         itself = "const_cast<Tensor&>(*this)"
         known["self", MUTABLE_TENSOR.spelled] = known["self", CONST_TENSOR.spelled] = itself
     return known

@@ -1,4 +1,4 @@
-"""The C++ type algebra: what an argument of an operator is called and spelled in C++.
+"""The C++ type algebra: the C++ types and names of an operator's arguments.
 
 A `CType` is a C++ type as a value; it knows its spelling.  A `NamedCType` adds what the value of
 that type *stands for* (the operator's argument `self`, say), which is what lets
@@ -35,7 +35,7 @@ from opgen.model import (
 
 
 class UnsupportedTypeError(ValueError):
-    """A type of a schema that a calling convention has no C++ for; the message says which and why."""
+    """A calling convention has no C++ type for a schema's type; the message says which and why."""
 
     def __init__(self, type: Type, reason: str) -> None:
         super().__init__(f"type '{type}' {reason}")
@@ -44,10 +44,10 @@ class UnsupportedTypeError(ValueError):
 
 
 class SpecialArgName(Enum):
-    """What a value stands for, where no argument of the schema says it."""
+    """Meanings of values that are not arguments of the schema."""
 
     possibly_redundant_memory_format = auto()
-    """A memory format beside a `TensorOptions`, which may hold one as well."""
+    """A memory format next to a `TensorOptions`, which may have one too."""
 
 
 ArgName: TypeAlias = str | SpecialArgName
@@ -55,12 +55,12 @@ ArgName: TypeAlias = str | SpecialArgName
 
 @dataclass(frozen=True, slots=True)
 class TypePolicy:
-    """The two choices that an operator makes about its C++ types, whatever the calling convention."""
+    """The choices of an operator about its C++ types, for all calling conventions."""
 
     use_const_ref_for_mutable_tensors: bool = False
-    """Spell a tensor that is written to `const Tensor &` instead of `Tensor &`."""
+    """Take a written tensor as `const Tensor &` instead of `Tensor &`."""
     use_ilistref_for_tensor_lists: bool = False
-    """Spell a list of tensors `const ITensorListRef &` instead of `TensorList`."""
+    """Take a list of tensors as `const ITensorListRef &` instead of `TensorList`."""
     owns_texts: bool = False
     """Return a text as `std::string`, not as a view of one."""
     is_boxed: bool = False
@@ -86,7 +86,7 @@ STRUCTURED_POLICY: Final = TypePolicy(use_ilistref_for_tensor_lists=True)
 
 @dataclass(frozen=True, slots=True)
 class BaseCppType:
-    """A C++ type that is a name: a class, an enumeration, a builtin."""
+    """A named C++ type: a class, an enumeration, a builtin."""
 
     ns: str
     """The namespace, or an empty string."""
@@ -99,19 +99,19 @@ class BaseCppType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CType:
-    """A C++ type.  Its spelling is made when it is, so that asking for it costs nothing."""
+    """A C++ type, with its spelling."""
 
     spelled: str = field(init=False, repr=False)
-    """How C++ spells the type."""
+    """The type as C++ spells it."""
     stripped: str = field(init=False, repr=False)
     """The same without an outer reference."""
 
     def cpp_type(self, *, strip_ref: bool = False) -> str:
-        """How C++ spells the type; with `strip_ref`, without an outer `const … &` or `&`."""
+        """Return the type as C++ spells it; with `strip_ref`, without an outer `const … &` or `&`."""
         return self.stripped if strip_ref else self.spelled
 
     def remove_const_ref(self) -> CType:
-        """The type without references, inside templates too."""
+        """Return the type without references, inside templates too."""
         return self
 
     def __str__(self) -> str:
@@ -255,23 +255,23 @@ class TupleCType(CType):
 
 @dataclass(frozen=True, slots=True)
 class NamedCType:
-    """A C++ type and what a value of it stands for."""
+    """A C++ type, and the argument that a value of it carries."""
 
     name: ArgName
-    """The argument of the operator that it stands for, however a parameter may be called."""
+    """The argument that a value carries, whatever the parameter's name."""
     type: CType
     """Its C++ type."""
 
     def cpp_type(self, *, strip_ref: bool = False) -> str:
-        """How C++ spells the type; see `CType.cpp_type`."""
+        """Return the type as C++ spells it; see `CType.cpp_type`."""
         return self.type.cpp_type(strip_ref=strip_ref)
 
     def remove_const_ref(self) -> NamedCType:
-        """The same with no references in its type."""
+        """Return the same with no references in its type."""
         return NamedCType(self.name, self.type.remove_const_ref())
 
     def with_name(self, name: ArgName) -> NamedCType:
-        """The same type, standing for something else."""
+        """Return the same type, carrying `name`."""
         return NamedCType(name, self.type)
 
 
@@ -286,30 +286,30 @@ class Binding:
     argument: Argument | TensorOptionsArguments | SelfArgument
     """The argument of the schema that it comes from."""
     default: str | None = None
-    """The C++ expression that a caller may leave out."""
+    """The C++ default; None if there is none."""
 
     @property
     def type(self) -> str:
-        """How C++ spells the parameter's type."""
+        """The parameter's type as C++ spells it."""
         return self.nctype.type.spelled
 
     def decl(self, *, func_ptr_cast: bool = False) -> str:
-        """`int64_t dim=0`, as a declaration has it; only the type with `func_ptr_cast`."""
+        """Return the parameter of a declaration, `int64_t dim=0`; only the type with `func_ptr_cast`."""
         if func_ptr_cast:
             return self.nctype.type.spelled
         default = "" if self.default is None else f"={self.default}"
         return f"{self.nctype.type.spelled} {self.name}{default}"
 
     def defn(self) -> str:
-        """`int64_t dim`, as a definition has it."""
+        """Return the parameter of a definition, `int64_t dim`."""
         return f"{self.nctype.type.spelled} {self.name}"
 
     def no_default(self) -> Binding:
-        """The same parameter, which a caller must give."""
+        """Return the same parameter without a default."""
         return Binding(self.name, self.nctype, self.argument)
 
     def with_name(self, name: str) -> Binding:
-        """The same parameter under another name in C++; it still stands for the same argument."""
+        """Return the same parameter under another name in C++."""
         return Binding(name, self.nctype, self.argument, self.default)
 
 
@@ -320,14 +320,14 @@ class Expr:
     expr: str
     """The expression."""
     type: NamedCType
-    """Its type, and what its value stands for."""
+    """Its type, and the argument that it carries."""
 
 
-# Every parameter of every function is rendered by one of these, so they don't ask its methods.
+# These render every parameter of every function, so they don't call its methods.
 
 
 def render_decls(bindings: Sequence[Binding]) -> str:
-    """`const at::Tensor & self, int64_t dim=0`"""
+    """Render parameters of a declaration: `const at::Tensor & self, int64_t dim=0`."""
     return ", ".join(
         [
             f"{binding.nctype.type.spelled} {binding.name}"
@@ -339,12 +339,12 @@ def render_decls(bindings: Sequence[Binding]) -> str:
 
 
 def render_defns(bindings: Sequence[Binding]) -> str:
-    """`const at::Tensor & self, int64_t dim`"""
+    """Render parameters of a definition: `const at::Tensor & self, int64_t dim`."""
     return ", ".join([f"{binding.nctype.type.spelled} {binding.name}" for binding in bindings])
 
 
 def render_types(bindings: Sequence[Binding]) -> str:
-    """`const at::Tensor &, int64_t`"""
+    """Render parameter types: `const at::Tensor &, int64_t`."""
     return ", ".join([binding.nctype.type.spelled for binding in bindings])
 
 
@@ -452,7 +452,7 @@ SCALAR_TYPE_TO_CPP: Final[Mapping[ScalarType, BaseCppType]] = MappingProxyType(
 )
 """The C++ type of one element of a tensor of each scalar type."""
 
-# The composed types that nearly every operator uses, made once.
+# The composed types that nearly every operator uses.
 VOID: Final = BaseCType(voidT)
 BOOL: Final = BaseCType(boolT)
 LONG: Final = BaseCType(longT)

@@ -45,20 +45,20 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Unboxed:
-    """How one `IValue` becomes a C++ value."""
+    """The conversion of one `IValue` to a C++ value."""
 
     name: str
     """The variable that holds the C++ value."""
     ctype: CType
     """The type that the C++ function takes it as."""
     code: tuple[str, ...]
-    """Statements, line by line, that make it of the `IValue`."""
+    """The statements that convert the `IValue`, line by line."""
     owners: tuple[Owner, ...] = ()
-    """What must be declared before them, and outlive the value."""
+    """Declarations before them, which must outlive the value."""
 
 
 def name(function: NativeFunction) -> str:
-    """The function that calls the operator with what is on a stack: `add_Tensor`."""
+    """Return the name of the function that calls the operator with a stack: `add_Tensor`."""
     return function.func.name.unambiguous_name()
 
 
@@ -96,7 +96,7 @@ def argumenttype_ivalue_convert(
 
 
 def unbox(t: Type, value: str, *, mutable: bool = False, policy: TypePolicy = DEFAULT_POLICY) -> Unboxed:
-    """How the `IValue` called `value` becomes what a function takes for an argument of type `t`."""
+    """Return the conversion of the `IValue` named `value` to the parameter of an argument of type `t`."""
     ctype = cpp.argument_ctype(t, mutable=mutable, policy=policy)
     spelled = ctype.cpp_type(strip_ref=True)
     if isinstance(t, OptionalType):

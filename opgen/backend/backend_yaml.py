@@ -115,8 +115,10 @@ def _dispatch_key(node: Node) -> DispatchKey:
     word = scalar(node)
     key = one_of("dispatch key", DispatchKey.__members__)(word)
     if key in (DispatchKey.Undefined, DispatchKey.Meta) or is_generic_dispatch_key(key):
-        label = "name the key of a device, such as PrivateUse1"
-        raise UserError(Diagnostic("backend-not-a-device", f"'{word.text}' is no key of a backend", word.span, label))
+        label = "write the dispatch key of a device, such as PrivateUse1"
+        raise UserError(
+            Diagnostic("backend-not-a-device", f"'{word.text}' is not the dispatch key of a backend", word.span, label)
+        )
     return key
 
 
@@ -232,7 +234,7 @@ def _autograd_key(key: DispatchKey | None, values: Values, log: Diagnostics) -> 
     name = f"Autograd{key}"
     found = DispatchKey.__members__.get(name)
     if found is None:
-        message = f"kernels for autograd have no key to go to: there is no '{name}'"
+        message = f"kernels for autograd have no dispatch key: there is no '{name}'"
         log.error("no-autograd-key", message, values.span(AUTOGRAD))
     return found
 
@@ -242,8 +244,8 @@ def _warn_of_copies(values: Values, listed: Listed, log: Diagnostics) -> None:
     for name in listed.supported:
         checks = listed.functions[name].device_check is not DeviceCheckType.NoCheck
         if values[DEVICE_GUARD] and checks and str(name) == _COPY:
-            message = f"with 'device_guard', '{name}' refuses tensors on different devices, so nothing can be moved"
-            label = "register it by hand, or do without 'device_guard'"
+            message = f"with 'device_guard', '{name}' refuses tensors on different devices, so it can't copy"
+            label = "register it by hand, or remove 'device_guard'"
             log.warning("copy-refuses-devices", message, listed.places[name], label)
 
 
@@ -292,7 +294,7 @@ def _check_properties(words: Iterable[Scalar], log: Diagnostics) -> Iterator[str
             label = expected(word.text, _PROPERTY_SETS)
             log.error("unknown-property", f"there is no property '{word.text}'", word.span, label)
         elif others in said:
-            message = f"'{word.text}' can't be said beside '{said[others]}'"
+            message = f"'{word.text}' can't be combined with '{said[others]}'"
             log.error("conflicting-properties", message, word.span, "remove one of the two")
         else:
             said[others] = word.text

@@ -107,7 +107,7 @@ def _check_name(
         notes = [Note("the kernel to define", lines=(kernel.declaration,)), *_near(kernel, left, by_name, backend)]
         log.error("kernel-not-defined", message, backend.places.get(kernel.operator), notes=notes)
     for definition in () if lacking else left:
-        message = f"'{backend.class_name}::{definition.name}' is defined more often than operators want it"
+        message = f"'{backend.class_name}::{definition.name}' has more definitions than operators that use it"
         operators = ", ".join(str(kernel.operator) for kernel in kernels)
         log.error("kernel-too-many", message, definition.span, f"it is the kernel of {operators}")
 
@@ -122,7 +122,7 @@ def _near(
     other = _other_name(kernel.name)
     for definition in by_name.get(other, [])[:1]:
         listed = "is" if kernel.operator in backend.symint else "isn't"
-        yield Note(f"this one is called '{other}', but the operator {listed} listed under 'symint'", definition.span)
+        yield Note(f"this one is named '{other}', but the operator {listed} listed under 'symint'", definition.span)
 
 
 def _other_name(name: str) -> str:
@@ -138,7 +138,7 @@ def _report_unlisted(
     log: Diagnostics,
 ) -> None:
     for definition in found:
-        message = f"'{backend.class_name}::{name}' is the kernel of no operator that is listed"
+        message = f"'{backend.class_name}::{name}' is not the kernel of any listed operator"
         log.warning("kernel-not-listed", message, definition.span, did_you_mean(name, wanted))
 
 

@@ -134,7 +134,7 @@ def _join(lists: Sequence[Mapping[OperatorName, _Item]], log: Diagnostics) -> di
             first = joined.setdefault(name, item)
             if first is not item:
                 message = f"'{name}' is listed under '{item.of}' and under '{first.of}'"
-                note = Note(f"under '{first.of}' it is here", first.where.span)
+                note = Note(f"it is listed under '{first.of}' here", first.where.span)
                 log.error("operator-in-two-lists", message, item.where.span, "remove one of the two", [note])
     return joined
 
@@ -155,7 +155,7 @@ def _check_forms(
                 item, other = autograd[name], others[0]
                 message = f"'{name}' is listed under 'autograd', another form of it under '{other.of}'"
                 note = Note(f"'{other.where.text}' is the other form", other.where.span)
-                label = "all forms of an operator go to one key"
+                label = "all forms of an operator must be under one key"
                 log.error("mixed-autograd", message, item.where.span, label, [note])
 
 
@@ -168,11 +168,11 @@ def _check_symint(
     for name, item in symint.items():
         function = functions[name]
         if not function.func.has_symint():
-            message = f"'{name}' takes no SymInt that its kernel could be given"
+            message = f"'{name}' takes no SymInt, so its kernel can't"
             note = Note(f"it is {function.func}", function.loc)
             log.error("symint-without-symint", message, item.where.span, "remove it here", [note])
         elif name not in kernels:
-            message = f"'{name}' has no kernel here: it is in none of the other lists"
+            message = f"'{name}' has no kernel: it is in no other list"
             log.warning("symint-without-kernel", message, item.where.span)
 
 
@@ -191,7 +191,7 @@ def _check_not_registered(
         function = functions[name]
         delegate = function.structured_delegate
         if name in index.index or (delegate is not None and delegate in index.index):
-            message = f"'{name}' has a kernel under '{key}' already, where it is defined"
+            message = f"'{name}' already has a kernel under '{key}' in its definition"
             note = Note("it is defined here", function.loc)
-            label = "a kernel can't be registered twice"
+            label = "remove it: a kernel can't be registered twice"
             log.error("kernel-registered-twice", message, item.where.span, label, [note])

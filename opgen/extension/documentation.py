@@ -63,8 +63,8 @@ def _origin(overloads: list[Overload], python: PythonProgram) -> Iterator[str]:
         return
     other = others[0].func.name.name
     if "view_copy" in tags:
-        yield f"What `{other}` views, as a tensor with memory of its own."
+        yield f"The result of `{other}`, as a tensor with memory of its own."
     elif overloads[0].base.func.kind() is SchemaKind.inplace:
-        yield f"`{other}`, in place: `input` is changed, and returned."
+        yield f"In-place `{other}`: changes and returns `input`."
     elif str(other) != str(name):
-        yield f"`{other}`, but what it changes is left as it is, and returned changed."
+        yield f"`{other}` without its writes: returns the changed values instead."

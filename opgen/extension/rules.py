@@ -83,8 +83,8 @@ def _check_aten(program: Program) -> Iterator[Diagnostic]:
     for function in _written(program):
         if function.namespace == _TORCH_NAMESPACE:
             own = others[0] if others else function
-            message = f"'{function.func.name}' is an operator of ATen's among those of '{own.namespace}'"
-            label = f"write '{own.namespace}::{function.func.name.name}', or --no-extension for sources of ATen's"
+            message = f"'{function.func.name}' is an operator of ATen, but the others are in '{own.namespace}'"
+            label = f"write '{own.namespace}::{function.func.name.name}', or --no-extension for sources of ATen"
             yield Diagnostic("aten-in-extension", message, function.loc, label)
 
 
@@ -92,7 +92,9 @@ def _check_one_namespace(program: Program) -> Iterator[Diagnostic]:
     own = [f for f in _written(program) if f.namespace != _TORCH_NAMESPACE]
     for function in own:
         if function.namespace != own[0].namespace:
-            message = f"'{function.namespace}::{function.func.name}' is of another namespace than those before it"
+            message = (
+                f"'{function.namespace}::{function.func.name}' is in a different namespace than the operators before it"
+            )
             label = f"an extension has one namespace, here '{own[0].namespace}'"
             note = Note(f"'{own[0].namespace}::{own[0].func.name}' is here", own[0].loc)
             yield Diagnostic("several-namespaces", message, function.loc, label, (note,))
@@ -103,10 +105,10 @@ def _check_reserved_namespace(program: Program) -> Iterator[Diagnostic]:
     if first is None:
         return
     if first.namespace in RESERVED_NAMESPACES or first.namespace in KEYWORDS:
-        message = f"operators can't be of a namespace '{first.namespace}': the name is taken in C++"
+        message = f"operators can't be in namespace '{first.namespace}': C++ already uses this name"
         yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
     elif first.namespace in C_NAMES:
-        message = f"operators can't be of a namespace '{first.namespace}': the C library has a name like it"
+        message = f"operators can't be in namespace '{first.namespace}': the C library uses this name"
         yield Diagnostic("reserved-namespace", message, first.loc, "name it after your library")
 
 
@@ -122,10 +124,10 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
     for function in _written(program):
         name = str(function.func.name.name)
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
-            message = f"an operator can't be called '{name}': '{function.namespace}::{name}' is a namespace in C++"
+            message = f"an operator can't be named '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
-            message = f"an operator can't be called '{name}': it would hide what generated C++ needs"
+            message = f"an operator can't be named '{name}': it would hide a name that generated C++ uses"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
 
 
@@ -144,7 +146,7 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
             if kernel is not None and _is_foreign(kernel):
                 space = kernel.cpp_namespace.removesuffix("::native")
                 message = f"the kernel '{kernel.kernel}' under {key} can't be in the namespace '{space}'"
-                label = f"kernels are declared where they are: name one of yours, as '{function.namespace}::k'"
+                label = f"kernels are declared in their namespace: use your own, such as '{function.namespace}::k'"
                 yield Diagnostic("reserved-kernel-namespace", message, function.loc, label)
 
 
@@ -190,8 +192,8 @@ def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ..
     message = f"'{later.func.name}' and '{earlier.func.name}' can't be told apart in C++ when called with ({call})"
     defaults = [a.name for a in later.func.arguments.flat_non_out if a.default is not None]
     hidden = [name for name in defaults if name not in later.cpp_no_default_args]
-    label = f"write 'cpp_no_default_args: [{', '.join(hidden)}]'" if hidden else "let one of them take other types"
-    return Diagnostic("ambiguous-overload", message, later.loc, label, (Note("the other is here", earlier.loc),))
+    label = f"write 'cpp_no_default_args: [{', '.join(hidden)}]'" if hidden else "change the types of one of them"
+    return Diagnostic("ambiguous-overload", message, later.loc, label, (Note("the other one is here", earlier.loc),))
 
 
 # ------------------------------------------------------------------------------------ derivatives
@@ -211,8 +213,8 @@ def _check_no_other_kernel(program: Program, function: NativeFunction, infos: In
     for key in map(registered_key, infos):
         index = next((index for name, index in program.backend_indices.items() if str(name) == key), None)
         if index is not None and index.has_kernel(function):
-            message = f"'{function.func.name}' has derivatives, and a kernel under {key} too"
-            yield Diagnostic("derivative-and-kernel", message, function.loc, "leave one of them out")
+            message = f"'{function.func.name}' has derivatives and also a kernel under {key}"
+            yield Diagnostic("derivative-and-kernel", message, function.loc, "remove one of the two")
 
 
 _NODE_NAMES: Final = frozenset({"op", "dispatchKeySet", "result", "grad_fn", "args", "grads", "grad", "self_", "ks"})
@@ -228,9 +230,7 @@ def _check_argument_names(function: NativeFunction) -> Iterator[Diagnostic]:
     names = {argument.name for argument in function.func.arguments.flat_all}
     for name in sorted(names):
         if name in _NODE_NAMES or name in KEYWORDS or (name.endswith("_") and name[:-1] in names):
-            message = (
-                f"an argument of '{function.func.name}' can't be called '{name}': formulas are C++ that uses the name"
-            )
+            message = f"an argument of '{function.func.name}' can't be named '{name}': generated C++ uses this name"
             yield Diagnostic("reserved-argument", message, function.loc, "choose another name")
 
 
@@ -241,8 +241,8 @@ def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagn
     differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
     for argument in function.func.arguments.flat_all:
         if argument.is_write and argument.name in differentiated:
-            message = f"'{function.func.name}' writes to '{argument.name}', which can't have a gradient then"
-            label = "give the derivatives of a functional form, which 'autogen' makes"
+            message = f"'{function.func.name}' writes to '{argument.name}', so it can't have a gradient"
+            label = "write the derivatives of the functional form, which 'autogen' derives"
             yield Diagnostic("written-derivative", message, function.loc, label)
 
 
@@ -252,8 +252,9 @@ def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
     names = {one.name for info in infos.values() for one in info.all_saved_inputs if not is_kept(one.nctype.type)}
     for argument in function.func.arguments.flat_all:
         if argument.name in names:
-            message = f"formulas of '{function.func.name}' use '{argument.name}', and a '{argument.type}' can't be kept"
-            label = f"do without '{argument.name}', or have the operator return what the formulas need of it"
+            use = f"formulas of '{function.func.name}' use '{argument.name}'"
+            message = f"{use}, but a '{argument.type}' can't be saved for backward"
+            label = f"don't use '{argument.name}', or return from the operator what the formulas need of it"
             yield Diagnostic("derivative-type", message, function.loc, label)
         elif argument.name in differentiated and str(argument.type) == "Tensor[]?":
             message = f"'{function.func.name}' can't have a gradient for '{argument.name}', a 'Tensor[]?'"

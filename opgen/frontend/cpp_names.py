@@ -1,8 +1,8 @@
 """Turns a text into a checked C++ name, with a caret at the character that can't be in one.
 
-ops.yaml:7:11: error: '-' can't stand in a C++ name [bad-identifier]
+ops.yaml:7:11: error: '-' is not allowed in a C++ name [bad-identifier]
     7 |     CPU: my-co::k
-      |            ^ letters, digits and '_' only
+      |            ^ use letters, digits and '_'
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ def _qualified(name: Scalar, namespaces: int) -> Scalar:
         at += len(part) + 2
     if len(parts) > namespaces + 1:
         message = (
-            f"'{name.text}' has more than {namespaces} namespaces"
-            if namespaces
-            else "a name without namespaces goes here"
+            f"'{name.text}' has more than {namespaces} namespaces" if namespaces else "write a name without a namespace"
         )
         raise UserError(Diagnostic("too-many-namespaces", message, name.span_at(at - 2, len(name.text))))
     return name
@@ -72,10 +70,10 @@ def _check_identifier(name: Scalar, at: int, part: str) -> None:
     good = found.end() if found else 0
     if not part or good < len(part):
         span = name.span_at(at + good, at + good + 1)
-        problem = f"'{part[good]}' can't stand in a C++ name" if part else "a part of this C++ name is missing"
+        problem = f"'{part[good]}' is not allowed in a C++ name" if part else "a part of this C++ name is missing"
         if part and not good and part[0].isdigit():
             problem = "a C++ name can't start with a digit"
-        raise UserError(Diagnostic("bad-identifier", problem, span, "letters, digits and '_' only"))
+        raise UserError(Diagnostic("bad-identifier", problem, span, "use letters, digits and '_'"))
     if part in KEYWORDS:
         span = name.span_at(at, at + len(part))
         raise UserError(Diagnostic("bad-identifier", f"'{part}' is a keyword of C++, not a name", span))

@@ -36,10 +36,10 @@ def _wanted_of_optional(default: str, t: OptionalType) -> str:
     elem = t.elem
     if isinstance(elem, ListType) and elem.size is not None and elem.elem in _LISTED:
         if default.startswith("["):
-            return f"'{t}' has one element for all, or 'None'"
+            return f"'{t}' takes one element for all, or 'None'"
         elem = elem.elem
     if not isinstance(elem, BaseType) or elem.name not in _BASES:
-        return f"'{t}' has 'None' alone"
+        return f"'{t}' takes only 'None'"
     wanted = wanted_default(default, elem)
     return wanted and f"{wanted}, or 'None'"
 
@@ -49,11 +49,11 @@ def _wanted_of_list(default: str, t: ListType) -> str:
         return _only_none(t)
     legal, wanted = _of_base(t.elem)
     if not default.startswith("["):
-        return "" if t.size is not None and legal(default) else f"'{t}' has a list, as in '[]'"
+        return "" if t.size is not None and legal(default) else f"'{t}' takes a list, such as '[]'"
     elements = [word.strip() for word in default[1:-1].split(",")] if default[1:-1].strip() else []
     # A size of 1 says only that a number may stand for a list.
     if t.size is not None and 1 < t.size < len(elements):
-        return f"'{t}' has at most {t.size}"
+        return f"'{t}' takes at most {t.size} elements"
     return "" if all(map(legal, elements)) else wanted
 
 
@@ -68,8 +68,8 @@ def _of_base(t: Type) -> _Check:
 
 def _only_none(t: Type) -> str:
     if isinstance(t, ListType) and isinstance(t.elem, OptionalType):
-        return f"a '{t}' has no default"
-    return f"only '{t}?' has a default, and that is 'None'"
+        return f"a '{t}' can't have a default"
+    return f"only '{t}?' can have a default, which is 'None'"
 
 
 def _is_whole(text: str) -> bool:
@@ -94,7 +94,7 @@ _BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
         BaseTy.int: _INT,
         BaseTy.SymInt: _INT,
         BaseTy.DeviceIndex: _INT,
-        BaseTy.float: (_is_number, "a 'float' is a finite number, as in '0.5'"),
+        BaseTy.float: (_is_number, "a 'float' is a finite number, such as '0.5'"),
         BaseTy.bool: (_is_bool, "a 'bool' is 'True' or 'False'"),
         BaseTy.Scalar: (lambda text: _is_number(text) or _is_bool(text), "a 'Scalar' is a number, 'True' or 'False'"),
         BaseTy.str: (lambda text: text[:1] in ("'", '"'), "a 'str' is in quotes"),

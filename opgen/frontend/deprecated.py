@@ -65,7 +65,9 @@ def load_deprecated(
     if root is None:
         return ()
     if not isinstance(root, ListNode):
-        log.error("wrong-kind", "a file of old signatures must be a list", root.span, "start each with '- name: ...'")
+        log.error(
+            "wrong-kind", "a file of deprecated signatures must be a list", root.span, "start each with '- name: ...'"
+        )
         return ()
     by_name: dict[str, list[NativeFunction]] = {}
     for function in functions:
@@ -83,7 +85,7 @@ def load_deprecated(
 def _read_form(
     node: Node, by_name: Mapping[str, list[NativeFunction]], places: dict[str, Scalar], log: Diagnostics
 ) -> Iterator[DeprecatedForm]:
-    values = read_fields(node, TABLE, "an old signature", log)
+    values = read_fields(node, TABLE, "a deprecated signature", log)
     if values is None:
         return
     where = values[NAME]
@@ -105,7 +107,9 @@ def _check_new(schema: str, where: Scalar, places: dict[str, Scalar]) -> None:
     first = places.setdefault(schema, where)
     if first is not where:
         notes = (Note("first given here", first.span),)
-        raise UserError(Diagnostic("duplicate-operator", "this old signature is given twice", where.span, "", notes))
+        raise UserError(
+            Diagnostic("duplicate-operator", "this deprecated signature is given twice", where.span, "", notes)
+        )
 
 
 # ---------------------------------------------------------------------------- the call
@@ -122,7 +126,7 @@ def _read_call(where: Scalar) -> tuple[str, tuple[_Word, ...]]:
             if words:
                 cursor.expect(",", "or ')'")
             if cursor.kind not in ("name", "number", "string"):
-                cursor.fail_ahead("expected an argument of the old signature, or a literal")
+                cursor.fail_ahead("expected an argument of the deprecated signature, or a literal")
             start, kind = cursor.start, cursor.kind
             words.append(_Word(cursor.take(), kind, start, cursor.previous_end))
         cursor.expect_end("the call")
@@ -134,7 +138,7 @@ def _read_call(where: Scalar) -> tuple[str, tuple[_Word, ...]]:
 def _check_words(words: Iterable[_Word], arguments: Mapping[str, Argument], where: Scalar) -> None:
     for word in words:
         if word.is_name and word.text not in arguments:
-            message = f"the old signature has no argument '{word.text}'"
+            message = f"the deprecated signature has no argument '{word.text}'"
             span = where.span_at(word.start, word.end)
             raise UserError(Diagnostic("unknown-argument", message, span, expected(word.text, arguments)))
 
@@ -142,8 +146,8 @@ def _check_words(words: Iterable[_Word], arguments: Mapping[str, Argument], wher
 def _check_all_used(words: Iterable[_Word], arguments: Mapping[str, Argument], where: Scalar, call: Scalar) -> None:
     unused = set(arguments) - {word.text for word in words if word.is_name}
     for name in sorted(unused):
-        message = f"the argument '{name}' of the old signature goes nowhere"
-        notes = (Note("this call doesn't use it", call.span),)
+        message = f"the argument '{name}' of the deprecated signature is never passed on"
+        notes = (Note("pass it in this call", call.span),)
         raise UserError(Diagnostic("unused-argument", message, _argument_span(name, where), "", notes))
 
 
@@ -199,7 +203,7 @@ def _check_name(schema: FunctionSchema, function: NativeFunction, where: Scalar)
     if schema.name.name == function.func.name.name:
         return
     written, own = str(schema.name.name), str(function.func.name.name)
-    message = f"an old signature of '{own}' can't be called '{written}'"
+    message = f"a deprecated signature of '{own}' can't be named '{written}'"
     span = where.span_at(0, len(str(schema.name)))
     notes = (Note("the operator is defined here", function.loc),)
     raise UserError(Diagnostic("deprecated-name", message, span, f"write '{own}'", notes))

@@ -85,7 +85,7 @@ def read_derivative_entry(
 ) -> DerivativeEntry | None:
     """Read the entry in `node`; None, with the reasons logged, if it can't be read."""
     if not isinstance(node, MappingNode):
-        label = "it has keys such as 'name: ...' and 'self: ...'"
+        label = "write keys such as 'name: ...' and 'self: ...'"
         log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
         return None
     said = {key.text: value for key, value in node.entries}
@@ -114,7 +114,9 @@ def read_derivative_entry(
 def _read_name(value: Node | None, node: MappingNode) -> Scalar:
     if value is None:
         start = node.entries[0][0].span if node.entries else node.span
-        raise UserError(Diagnostic("missing-key", "an entry lacks the key 'name'", start, "add 'name: ...'"))
+        raise UserError(
+            Diagnostic("missing-key", "the key 'name' is missing from this entry", start, "add 'name: ...'")
+        )
     return scalar(value)
 
 
@@ -133,13 +135,13 @@ def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> Na
     if function is None:
         raise _no_such_operator(where, name, functions)
     if str(function.func) != str(schema):
-        message = f"'{name}' has another schema than this"
+        message = f"'{name}' has a different schema"
         label = f"write '{function.func}'"
         span = where.span_at(*_difference(where.text, str(function.func)))
         raise UserError(Diagnostic("schema-mismatch", message, span, label, (_here(function),)))
     if function.func.is_out_fn():
         message = f"'{name}' is an out form, which is never differentiable"
-        label = "name the functional form"
+        label = "write the functional form"
         raise UserError(Diagnostic("out-derivative", message, where.span_at(0, len(name)), label))
     return function
 
@@ -165,7 +167,7 @@ def _no_such_operator(where: Scalar, name: str, functions: Mapping[str, NativeFu
     if overloads and near not in overloads:
         near = closest(name, overloads) or overloads[0]
     notes = (Note(f"'{functions[near].func}' is here", functions[near].loc),) if near else ()
-    label = f"did you mean '{near}'?" if near else "entries are for operators that are defined"
+    label = f"did you mean '{near}'?" if near else "define the operator, or remove this entry"
     span = where.span_at(0, len(name))
     return UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", span, label, notes))
 
@@ -213,7 +215,7 @@ def _no_gradient(returned: Return) -> str:
 def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
     """Conditions are C++ in terms of the arguments, and there is one for all results."""
     if len(words) > 1:
-        message = "a condition works for operators with one result"
+        message = "only an operator with one result can have a condition"
         first = next(word for word in words if word.text.lower() not in _BOOLEANS or not word.is_plain)
         raise UserError(Diagnostic("several-conditions", message, first.span, "write 'True' or 'False'"))
     known = frozenset([argument.name for argument in function.func.arguments.flat_non_out])
@@ -254,7 +256,7 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
     for key, value in dispatch.entries:
         if key.text not in legal:
             label = expected(key.text, legal)
-            log.error("unknown-dispatch-key", f"'{key.text}' is no key for derivatives", key.span, label)
+            log.error("unknown-dispatch-key", f"'{key.text}' is not a dispatch key for derivatives", key.span, label)
         elif isinstance(value, MappingNode):
             yield key.text, value.entries
         else:
@@ -321,8 +323,8 @@ def _read_names(
             problems.append(Diagnostic("not-differentiable", message, named.span, label))
         seen.setdefault(name, named)
     if not problems and len(names) > 1 and len({named.is_result for named in names}) > 1:
-        message = "a formula is for arguments or for results, not for both"
-        problems.append(Diagnostic("mixed-names", message, key.span, "give each its own"))
+        message = "one formula can't be for both arguments and results"
+        problems.append(Diagnostic("mixed-names", message, key.span, "write one formula for each"))
     if problems:
         log.extend(problems)
         return ()
@@ -334,10 +336,10 @@ def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -
     name, key = named.text, named.key.text
     if name in seen:
         note = Note("first given here", seen[name].span)
-        return Diagnostic("duplicate-derivative", f"'{name}' has a formula already", named.span, "", (note,))
+        return Diagnostic("duplicate-derivative", f"'{name}' already has a formula", named.span, "", (note,))
     words = (*operator.parameters, *operator.results)
     if key in _WORDS:
-        return Diagnostic("unknown-key", f"'{key}' can't stand here", named.span, "move it beside 'dispatch'")
+        return Diagnostic("unknown-key", f"'{key}' is not allowed here", named.span, "move it beside 'dispatch'")
     if closest(key, _WORDS) and not closest(key, words):
         message = f"unknown key '{key}' in the derivatives of '{operator.function.func.name}'"
         return Diagnostic("unknown-key", message, named.span, did_you_mean(key, _WORDS))
@@ -348,7 +350,7 @@ def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -
 def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
     if not isinstance(value, Scalar):
         message = f"the formula for '{key.text}' must be text, not {kind_of(value)}"
-        log.error("wrong-kind", message, value.span, "quote it: brackets and '- ' mean something in YAML")
+        log.error("wrong-kind", message, value.span, "quote it: brackets and '- ' are YAML syntax")
         return None
     if value.text:
         return value

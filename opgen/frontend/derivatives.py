@@ -80,7 +80,7 @@ def _without_repeats(entries: Sequence[DerivativeEntry | None], log: Diagnostics
             yield entry
         else:
             note = Note("first given here", first.name.span)
-            log.error("duplicate-derivatives", f"'{name}' has derivatives already", entry.name.span, notes=[note])
+            log.error("duplicate-derivatives", f"'{name}' already has derivatives", entry.name.span, notes=[note])
 
 
 def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorName, Infos]]:

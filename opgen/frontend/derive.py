@@ -228,10 +228,14 @@ def _check_requests(
             if wanted.text in names:
                 continue
             if wanted.text in entries:
-                first = Note("it is written here", entries[wanted.text].name_span)
-                log.error("autogen-exists", f"'{wanted}' is written already", word.span, "remove it here", [first])
+                first = Note("its entry is here", entries[wanted.text].name_span)
+                log.error(
+                    "autogen-exists", f"'{wanted}' already has an entry", word.span, "remove it from 'autogen'", [first]
+                )
             elif _is_decomposed(function):
-                message = f"'{wanted}' is not derived: '{function.func.name}' is composite, so nothing needs it"
+                message = (
+                    f"'{wanted}' is not derived: '{function.func.name}' is composite, so its forms are never needed"
+                )
                 log.remark("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
             else:
                 message = f"'{wanted}' can't be derived from '{function.func.name}'"
@@ -241,7 +245,7 @@ def _check_requests(
 def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
     """What can be derived instead."""
     if names:
-        return did_you_mean(word, names) or f"what can be is {', '.join(sorted(names))}"
+        return did_you_mean(word, names) or f"these can be derived: {', '.join(sorted(names))}"
     if not _can_have_out(function):
-        return "no form can be: it returns no tensor, and isn't in-place by its name"
-    return f"what can be is {function.func.name.name}.{out_overload_name(function.func.name.overload_name)}"
+        return "no form can be derived: it returns no tensor and is not in-place by its name"
+    return f"this can be derived: {function.func.name.name}.{out_overload_name(function.func.name.overload_name)}"

@@ -29,7 +29,7 @@ from opgen.frontend.fields import (
     Values,
     boolean,
     kind_of,
-    lacks_space,
+    missing_space,
     one_of,
     read_fields,
     scalar,
@@ -157,7 +157,7 @@ def _dispatch(node: Node) -> MappingNode:
         return node
     message = f"a dispatch table must be a mapping, not {kind_of(node)}"
     label = "write 'CPU: kernel' on a line of its own" + (", without '- '" if isinstance(node, ListNode) else "")
-    label = lacks_space(node) or label
+    label = missing_space(node) or label
     raise UserError(Diagnostic("wrong-kind", message, node.span, label))
 
 
@@ -249,9 +249,9 @@ def read_entry(
     """
     before = log.error_count
     if not isinstance(node, MappingNode):
-        label = "it looks like '- func: name(Tensor self) -> Tensor', with other keys below"
+        label = "write '- func: name(Tensor self) -> Tensor', with other keys below"
         message = f"an entry must be a mapping, not {kind_of(node)}"
-        log.error("wrong-kind", message, node.span, lacks_space(node) or label)
+        log.error("wrong-kind", message, node.span, missing_space(node) or label)
         return None
     values = read_fields(node, TABLE, lambda: _title(node), log)
     schema = None if values is None else _read_schema(values.written[FUNC], None if is_extension else memo, log)
@@ -317,7 +317,9 @@ def _check_namespace(where: Scalar, namespace: str) -> None:
     found = re.match(r"[A-Za-z_]\w*", namespace, re.ASCII)
     good = found.end() if found else 0
     if not namespace or good != len(namespace):
-        message = f"'{namespace}' is no namespace for an operator" if namespace else "there is no name before '::'"
+        message = (
+            f"'{namespace}' is not a valid namespace of an operator" if namespace else "the name before '::' is missing"
+        )
         label = "an operator has one namespace, a C++ identifier"
         width = 2 if where.text.startswith("::", good) else 1
         raise UserError(Diagnostic("bad-namespace", message, where.span_at(good, good + width), label))
@@ -437,7 +439,7 @@ def _check_no_default_args(names: tuple[Scalar, ...], func: FunctionSchema, log:
             message = f"'{func.name}' has no argument '{name.text}'"
             log.error("unknown-argument", message, name.span, expected(name.text, arguments))
         elif argument.default is None:
-            message = f"the argument '{name.text}' has no default that C++ could be kept from seeing"
+            message = f"the argument '{name.text}' has no default to hide from C++"
             log.error("no-default", message, name.span, "remove it here")
 
 
@@ -490,7 +492,7 @@ def _read_key(word: Scalar, log: Diagnostics) -> DispatchKey | None:
 def _read_kernel(table: MappingNode, key: Scalar, value: Node) -> tuple[str, str]:
     """The C++ namespace and the name of a kernel."""
     if isinstance(value, Scalar) and value.is_empty:
-        message = f"the dispatch key '{key.text}' has no kernel here"
+        message = f"the dispatch key '{key.text}' has no kernel"
         raise UserError(Diagnostic("missing-kernel", message, key.span, _kernel_to_write(table, key)))
     if not isinstance(value, Scalar):
         message = f"the kernel under '{key.text}' must be the name of a C++ function, not {kind_of(value)}"
@@ -604,7 +606,7 @@ def _why_not_replaced(name: str, func: FunctionSchema, replaced: Container[str])
     if name not in arguments:
         return "unknown-argument", f"'{func.name}' has no argument '{name}'", expected(name, arguments)
     if name in replaced:
-        return "bad-precomputed", f"'{name}' is replaced twice", "put all values that replace it in one line"
+        return "bad-precomputed", f"'{name}' is replaced twice", "write all values that replace it on one line"
     if name in [argument.name for argument in func.arguments.out]:
         return "bad-precomputed", f"'{name}' is an out argument, which the kernel writes to", "remove this line"
     return None
@@ -640,7 +642,7 @@ def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[st
 
 def _check_precomputed(values: Iterable[_Precomputed], arguments: Iterable[str]) -> Iterator[Diagnostic]:
     """Check that precomputed values are plain parameters; `arguments` are those of the schema that stay."""
-    seen = dict.fromkeys(arguments, "an argument of the schema has this name, and isn't replaced")
+    seen = dict.fromkeys(arguments, "an argument of the schema has this name, and is not replaced")
     for value in values:
         argument = value.argument
         if argument.default is not None or argument.annotation is not None:

@@ -367,7 +367,7 @@ class _Recognizer:
     def _missing_operator(self, token: Token) -> _NotAnExpressionError:
         if token.text in _ASSIGNMENTS:
             label = "write '==' to compare" if token.text == "=" else ""
-            return _fail("a formula computes a value, it can't assign one", token, label)
+            return _fail("a formula computes a value; it can't assign", token, label)
         if token.text in (";", ","):
             return _fail("a formula is one expression, without ',' or ';' outside of brackets", token)
         message = f"expected an operator between '{self.previous.text}' and '{token.text}'"

@@ -230,7 +230,7 @@ def _problems(entry: _Listed, function: NativeFunction, any_device: bool) -> Ite
     """Why the operator can't have the C functions that the entry asks for."""
     yield from _later_problems(entry, function)
     if any_device and Variant.function not in function.variants and not function.func.has_symint():
-        message = f"'{entry.name}' is only a method: there is no C++ function to call"
+        message = f"'{entry.name}' is only a method, so there is no C++ function to call"
         yield Diagnostic("shim-of-method", message, entry.op.span, "list it under 'per_device'")
     try:
         list(c_functions(ShimmedOperator(function), "cpu"))
@@ -252,7 +252,7 @@ def _later_problems(entry: _Listed, function: NativeFunction) -> Iterator[Diagno
             yield Diagnostic("later-without-default", message, word.span)
         elif word.text in seen:
             note = Note("first here", seen[word.text])
-            yield Diagnostic("duplicate-argument", f"'{word.text}' can be added once only", word.span, notes=(note,))
+            yield Diagnostic("duplicate-argument", f"'{word.text}' can be added only once", word.span, notes=(note,))
         seen.setdefault(word.text, word.span)
 
 

@@ -108,7 +108,7 @@ def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Di
     if not isinstance(node, MappingNode):
         listing = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(table.fields)[:2])
         message = f"{_named(what)} must be a mapping, not {kind_of(node)}"
-        log.error("wrong-kind", message, node.span, lacks_space(node) or listing)
+        log.error("wrong-kind", message, node.span, missing_space(node) or listing)
         return None
     written: dict[Field[Any], object] = {}
     for key, value in node.entries:
@@ -151,14 +151,14 @@ def check_present(node: MappingNode, required: Collection[str], what: str, log: 
     for name in required:
         if name not in keys and not any(closest(key, required) == name for key in keys):
             start = node.entries[0][0].span if node.entries else node.span
-            log.error("missing-key", f"{what} lacks the key '{name}'", start, f"add '{name}: ...'")
+            log.error("missing-key", f"the key '{name}' is missing from {what}", start, f"add '{name}: ...'")
 
 
 def _eaten(value: Scalar) -> str:
     return "' #' starts a comment in YAML: quote the value" if value.eaten_comment() else ""
 
 
-def lacks_space(node: Node) -> str:
+def missing_space(node: Node) -> str:
     """Advice about a text that would be a mapping if there were a space behind its colon."""
     found = _KEY_WITHOUT_SPACE.match(node.text) if isinstance(node, Scalar) and node.is_plain else None
     return f"put a space after '{found.group()}'" if found else ""
@@ -209,7 +209,7 @@ def word_list(node: Node) -> tuple[Scalar, ...]:
     for part in found.text.split(","):
         word = part.strip()
         if not word:
-            raise UserError(Diagnostic("missing-value", "a word is missing beside a comma", found.span))
+            raise UserError(Diagnostic("missing-value", "a word is missing next to a comma", found.span))
         words.append(_part(found, word, at + part.index(word)))
         at += len(part) + 1
     return tuple(words)

@@ -191,7 +191,7 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
         yield Diagnostic("several-gradients", message, formula.value.span, "give each argument a formula of its own")
     if _MASK in words and len(formula.var_names) == 1 and _MASK not in operator.parameters:
         message = f"'{_MASK}' is for formulas that give several gradients"
-        label = f"this one is for '{formula.var_names[0]}' alone, and only computed where that is wanted"
+        label = f"this one is for '{formula.var_names[0]}' alone, and is computed only if its gradient is needed"
         yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
 
 
@@ -270,7 +270,7 @@ def _way(word: str) -> str:
 def _mixed_ways(formula: Formula, word: str, other: str, before: Formula) -> Diagnostic:
     message = f"the formulas of one operator use '{_way(other)}' or '{_way(word)}', not both"
     note = Note(f"'{other}' is used here", before.span_of(other))
-    return Diagnostic("mixed-gradients", message, formula.span_of(word), "write all in one way", (note,))
+    return Diagnostic("mixed-gradients", message, formula.span_of(word), "use one of the two everywhere", (note,))
 
 
 def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:

@@ -296,7 +296,7 @@ def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[Formu
     for term in _TERM.finditer(formula):
         method = term["concrete"] or term["concrete_size"]
         if method and term["owner"] in values:
-            message = f"'{term.group()}' is not symbolic, which the sizes of '{term['owner']}' may be"
+            message = f"'{term.group()}' is a plain integer, but the sizes of '{term['owner']}' may be symbolic"
             yield FormulaProblem("concrete-size", message, *term.span(), f"write '.{_SYMBOLIC[method]}'")
 
 
@@ -323,7 +323,7 @@ def _check_names(tokens: Sequence[Token], known: Collection[str]) -> Iterator[Fo
             continue
         reported.add(token.text)
         near = did_you_mean(token.text, known)
-        label = near or f"what it may name: {', '.join(sorted(known))}"
+        label = near or f"available names: {', '.join(sorted(known))}"
         yield FormulaProblem("unknown-variable", f"unknown variable '{token.text}'", token.start, token.end, label)
 
 

@@ -2,7 +2,7 @@
 
 They are about groups, so they come after everything else about a file is known to be right.
 
-    ops.yaml:3:9: error: 'peek' is a view, but it has no copying form [view-without-copy]
+    ops.yaml:3:9: error: 'peek' is a view, but has no copy form [view-without-copy]
         3 | - func: peek(Tensor(a) self) -> Tensor(a)
           |         ^^^^ add an entry for 'peek_copy' with 'tags: view_copy'
 """
@@ -66,20 +66,20 @@ def _check_composites(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
     view, inplace = group.view, group.view_inplace
     if inplace is not None and inplace.has_composite_implicit_autograd_kernel != group.composite:
         made, not_made = (view, inplace) if group.composite else (inplace, view)
-        message = f"'{made.func.name}' is made of other operators, but '{not_made.func.name}' is not"
+        message = f"'{made.func.name}' is composite, but '{not_made.func.name}' is not"
         label = "a view and its in-place form must both have kernels under CompositeImplicitAutograd, or neither"
-        yield Diagnostic("view-composite", message, not_made.loc, label, (Note("the other is here", made.loc),))
+        yield Diagnostic("view-composite", message, not_made.loc, label, (Note("the other form is here", made.loc),))
 
 
 def _check_view(view: NativeFunction) -> Iterator[Diagnostic]:
     base, returns = next(iter(view.func.arguments.flat_all), None), view.func.returns
     if base is None or base.type != _TENSOR:
-        problem = f"its first argument '{base.name}' is no Tensor" if base is not None else "it has no arguments"
+        problem = f"its first argument '{base.name}' is not a Tensor" if base is not None else "it has no arguments"
         message = f"'{view.func.name}' is a view, but {problem}"
-        yield Diagnostic("view-base", message, view.loc, "the Tensor that it is a view of must come first")
+        yield Diagnostic("view-base", message, view.loc, "the viewed Tensor must be the first argument")
     if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
-        message = f"'{view.func.name}' is a view, but it returns neither one Tensor nor one list of them"
-        label = "without 'dispatch', a view may return what the operators that it is made of do"
+        message = f"'{view.func.name}' is a view, but returns neither a Tensor nor a list of Tensors"
+        label = "without 'dispatch' the view is composite, and may return anything"
         yield Diagnostic("view-returns", message, view.loc, label)
 
 
@@ -94,7 +94,7 @@ def _check_copy(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
     copy = str(get_view_copy_name(view))
     if view.root_name.endswith("_inverse"):
         copy = copy.replace("_inverse_copy", "_scatter")
-    message = f"'{view.func.name}' is a view, but it has no copying form"
+    message = f"'{view.func.name}' is a view, but has no copy form"
     yield Diagnostic("view-without-copy", message, view.loc, f"add an entry for '{copy}' with 'tags: view_copy'")
 
 
@@ -146,11 +146,11 @@ def _check_alone(function: NativeFunction, release: Release) -> Iterator[Diagnos
     returned = [name for name in func.aliased_return_names() if name is not None]
     if func.kind() is SchemaKind.mutable and returned:
         message = f"'{func.name}' returns '{returned[0]}', which it writes to"
-        yield Diagnostic("returned-write", message, function.loc, "drop it from the returns: callers have it already")
+        yield Diagnostic("returned-write", message, function.loc, "remove it from the returns: callers already have it")
         return
     if is_composite:
         return
-    message = f"'{func.name}' writes to its arguments, and there is no functional form to call in its stead"
+    message = f"'{func.name}' writes to its arguments, and has no functional form to call instead"
     yield Diagnostic("no-functional-form", message, function.loc, _suggest_forms(function))
 
 

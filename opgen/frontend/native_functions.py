@@ -189,7 +189,7 @@ def _read_entries(
         return _Written()
     if not isinstance(root, ListNode):
         is_empty = isinstance(root, Scalar) and root.is_empty
-        message = "this file defines no operators" if is_empty else "a file of operator definitions must be a list"
+        message = "this file has no operators" if is_empty else "a file of operator definitions must be a list"
         log.error("wrong-kind", message, root.span, "start each entry with '- func: ...'")
         return _Written()
     found: dict[str, Entry] = {}
@@ -221,8 +221,8 @@ def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
     else:
         namespaces = f"'{first.function.namespace}' and '{second.function.namespace}'"
         message = f"the operator '{name}' is defined in two namespaces, {namespaces}"
-        label = "the operators of one file need different names"
-        log.error("duplicate-operator", message, place, label, [Note("the other is here", first.name_span)])
+        label = "operators of one file must have different names"
+        log.error("duplicate-operator", message, place, label, [Note("the other one is here", first.name_span)])
 
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:

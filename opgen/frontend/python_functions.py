@@ -208,7 +208,7 @@ _RESERVED_NAMES: Final = frozenset({"return_types"})
 def _check_package_name(program: Program, log: Diagnostics) -> None:
     function = next(iter(program.functions), None)
     if function is not None and keyword.iskeyword(function.namespace):
-        message = f"a Python package can't be called '{function.namespace}': it is a keyword of Python"
+        message = f"a Python package can't be named '{function.namespace}': that is a keyword of Python"
         log.error("python-name", message, function.loc, "choose another namespace, or write --no-python")
 
 
@@ -269,9 +269,9 @@ def _check_options(function: NativeFunction, log: Diagnostics) -> None:
     """Python gives the options of a tensor to what makes one, so both have to agree about which function does."""
     makes = makes_tensor(function.func, function.category_override)
     if makes and not has_tensor_options(function):
-        message = f"'{function.func.name}' makes a tensor, but its schema has no tensor options"
+        message = f"'{function.func.name}' creates a tensor, but its schema has no tensor options"
         label = "add dtype, layout, device and pin_memory, or write 'category_override: dummy'"
         log.error("python-options", message, function.loc, label)
     elif has_tensor_options(function) and not makes:
-        message = f"'{function.func.name}' has tensor options, but takes tensors to make its result of"
+        message = f"'{function.func.name}' has tensor options, but creates its result from tensors"
         log.error("python-options", message, function.loc, "write 'category_override: factory'")

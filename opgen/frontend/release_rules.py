@@ -51,7 +51,7 @@ def check_seeded(entries: Iterable[Entry], release: Release) -> Iterator[Diagnos
             continue
         if entry.values[RANDOM] is not False:
             key = entry.values.node.key(TAGS.name)
-            message = f"{reason}, but '{name}' lacks the tag 'nondeterministic_seeded'"
+            message = f"{reason}, but '{name}' is not tagged 'nondeterministic_seeded'"
             label = "add 'tags: nondeterministic_seeded', or 'random: False' if it isn't random"
             yield Diagnostic("untagged-random", message, key.span if key is not None else entry.name_span, label)
 
@@ -62,9 +62,9 @@ def _sounds_random(entry: Entry) -> str:
     if arguments.has_generator_arg():
         return "it takes a generator"
     if "rand" in name:
-        return "its name says that it is random"
+        return "its name contains 'rand'"
     if "backward" in name:
         return ""
     if "dropout" in name or any("dropout" in argument.name for argument in arguments.flat_all):
-        return "it drops out at random"
+        return "it is a dropout"
     return ""

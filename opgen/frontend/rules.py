@@ -142,7 +142,7 @@ def _check_method(entry: Entry) -> Iterator[Diagnostic]:
         label = "name its tensor 'self', or write 'variants: function'"
         yield Diagnostic("method-without-self", message, _at(entry, VARIANTS), label)
     elif function.func.arguments.self_arg.argument.type != BaseType(BaseTy.Tensor):
-        message = f"'{function.func.name}' can't be a method of Tensor: its argument 'self' is no Tensor"
+        message = f"'{function.func.name}' can't be a method of Tensor: its argument 'self' is not a Tensor"
         yield Diagnostic("method-without-self", message, entry.argument_span("self"), "write 'variants: function'")
 
 
@@ -183,7 +183,7 @@ def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
     if name.startswith("new_") or name.endswith("_like"):
         if DISPATCH in entry.values or entry.function.structured_delegate is not None:
             return
-        message = f"'{name}' makes a tensor, so it needs a dispatch table: transforms must see it as one operator"
+        message = f"'{name}' creates a tensor, so it needs a dispatch table: transforms must see it as one operator"
         label = f"add 'dispatch: {{CompositeExplicitAutograd: {cpp.name(entry.function.func)}}}'"
         yield Diagnostic("factory-without-dispatch", message, entry.name_span, label)
 
@@ -193,7 +193,7 @@ def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
     if len(keys) > 1:
         message = f"{' and '.join(map(str, keys))} serve the same calls"
         label = "keep one: CompositeImplicitAutograd where autograd follows from the body, else another"
-        note = Note("the other is here", entry.key_span(keys[0]))
+        note = Note("the other one is here", entry.key_span(keys[0]))
         yield Diagnostic("several-composites", message, entry.key_span(keys[1]), label, (note,))
 
 
@@ -374,7 +374,7 @@ def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collecti
             "delegate-not-structured", message, word.span, "", (Note("mark this 'structured: True'", target.name_span),)
         )
     elif target.function.func.signature() != entry.function.func.signature():
-        message = f"'{name}' takes other arguments than '{entry.function.func.name}'"
+        message = f"'{name}' and '{entry.function.func.name}' take different arguments"
         yield Diagnostic("delegate-mismatch", message, word.span, "", (Note("it is here", target.name_span),))
     for key in entry.kernels if not entry.function.structured else ():
         if is_structured_dispatch_key(key):
@@ -395,7 +395,7 @@ def _check_identifiers(
         first, owner = owners.setdefault((function.namespace, name.unambiguous_name()), (function, entry))
         if first is not function and first.func.name != name:
             message = f"'{name}'{origin} and '{first.func.name}' are both '{name.unambiguous_name()}' in C++"
-            note = Note("the other is here", owner.name_span)
+            note = Note("the other one is here", owner.name_span)
             yield Diagnostic("name-clash", message, entry.name_span, "rename one of them", (note,))
 
 
@@ -412,7 +412,7 @@ def _check_signatures(
             continue
         note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name.text].name_span)
         message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
-        yield Diagnostic("same-signature", message, entry.name_span, "no call could tell them apart", (note,))
+        yield Diagnostic("same-signature", message, entry.name_span, "no call can tell them apart", (note,))
 
 
 def _check_structured_group(out: NativeFunction, forms: Forms, by_name: Mapping[str, Entry]) -> Iterator[Diagnostic]:
@@ -451,5 +451,5 @@ def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[str, Entry]) 
 def _taken(name: str, base: Entry, written: Entry) -> Diagnostic:
     """Another operator has the name that a derived one gets."""
     message = f"'{name}' is derived from '{base.function.func.name}', but another operator has its name"
-    notes = (Note("its arguments are others", written.name_span),)
-    return Diagnostic("autogen-exists", message, _at(base, AUTOGEN), "give one of them another overload name", notes)
+    notes = (Note("its arguments are different", written.name_span),)
+    return Diagnostic("autogen-exists", message, _at(base, AUTOGEN), "rename the overload of one of them", notes)

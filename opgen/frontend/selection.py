@@ -76,7 +76,7 @@ def operator_name(node: Node) -> Scalar:
         return name
     if "::" not in name.text:
         label = f"did you mean 'aten::{name.text}'?"
-        raise UserError(Diagnostic("missing-namespace", f"'{name.text}' lacks its namespace", name.span, label))
+        raise UserError(Diagnostic("missing-namespace", f"the namespace of '{name.text}' is missing", name.span, label))
     label = "write namespace::name or namespace::name.overload"
     raise UserError(Diagnostic("bad-operator-name", f"'{name.text}' is not the name of an operator", name.span, label))
 
@@ -93,8 +93,8 @@ def listed_names(node: Node) -> tuple[str, ...]:
 def check_listed_name(word: Scalar, log: Diagnostics) -> None:
     """Logs a name that would break the list that C++ gets."""
     if not re.fullmatch(_LISTED, word.text):
-        label = "write letters, digits, '_', '.', ':' and '-'"
-        log.error("bad-selected-name", f"'{word.text}' is no name of a class or feature", word.span, label)
+        label = "use letters, digits, '_', '.', ':' and '-'"
+        log.error("bad-selected-name", f"'{word.text}' is not a valid name of a class or feature", word.span, label)
 
 
 def operators(node: Node) -> MappingNode:

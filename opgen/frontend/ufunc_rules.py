@@ -105,7 +105,7 @@ def _check_coverage(entry: Entry) -> Iterator[Diagnostic]:
         served = _dtypes(entry, needed)
         lacking = [str(dtype) for dtype in loops[key].supported_dtypes if dtype not in served]
         if lacking:
-            message = f"'{key}' serves some cases only, and for {', '.join(lacking)} there is no loop for the others"
+            message = f"'{key}' covers only some cases; the others have no loop for {', '.join(lacking)}"
             label = f"add {', '.join(lacking)} to '{needed[0]}' or '{needed[-1]}'"
             yield Diagnostic("ufunc-incomplete", message, _key_span(entry, key), label)
     for device, needed in (("the CPU", _SCALAR_KEYS), ("CUDA", _CUDA_KEYS)):

@@ -3,7 +3,7 @@
 The loader's own words ('mapping values are not allowed in this context') name its grammar; people
 need the value to quote or the bracket to close.  Each kind of problem is a row of `_KINDS`.
 
-    ops.yaml:3:11: error: this value holds ': ', which starts a mapping in YAML [yaml-quote]
+    ops.yaml:3:11: error: this value contains ': ', which starts a mapping in YAML [yaml-quote]
         3 |   result: a ? b : c
           |           ^^^^^^^^^ quote this value
 """
@@ -68,7 +68,7 @@ def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
     return tuple(
         Diagnostic(
             "bad-character",
-            f"the character U+{ord(source.text[at]):04X} can't stand in a YAML file",
+            f"the character U+{ord(source.text[at]):04X} is not allowed in YAML",
             source.span(at, at + 1),
             "remove it, or write it as an escape in double quotes",
         )
@@ -81,10 +81,10 @@ def _mapping_in_value(found: _Problem) -> Diagnostic:
     start = found.line_start(found.at)
     key = re.compile(_KEY).match(found.source.text, start, found.at)
     if key:
-        message = "this value holds ': ', which starts a mapping in YAML"
+        message = "this value contains ': ', which starts a mapping in YAML"
         return Diagnostic("yaml-quote", message, found.line_rest(key.end()), "quote this value")
     lead = re.compile(_LEAD).match(found.source.text, start)
-    message = "this line reads as part of the value above it, so it can't hold ': '"
+    message = "this line reads as part of the value above it, so it can't contain ': '"
     label = "indent it like its sibling keys, or quote the whole value"
     return Diagnostic("yaml-indent", message, found.line_rest(lead.end() if lead else start), label)
 
@@ -133,11 +133,11 @@ def _escape(found: _Problem) -> Diagnostic:
     at = found.source.text.find("\\", found.at - 1)
     span = found.source.span(at, at + 2) if at >= 0 else found.span()
     label = "write '\\\\' for a backslash, or use single quotes"
-    return Diagnostic("yaml-syntax", "there is no such escape in double quotes", span, label)
+    return Diagnostic("yaml-syntax", "this is not an escape in double quotes", span, label)
 
 
 def _expected_key(found: _Problem) -> Diagnostic:
-    label = "quote the whole value if this belongs to it, or mend the indentation"
+    label = "quote the whole value if this belongs to it, or fix the indentation"
     return Diagnostic("yaml-syntax", "expected 'key: value' here", found.line_rest(found.at), label)
 
 
@@ -148,7 +148,7 @@ def _expected_entry(found: _Problem) -> Diagnostic:
 
 def _block_header(found: _Problem) -> Diagnostic:
     label = "put the text on the lines below, or quote this value"
-    message = "'|' and '>' start a block of text and stand alone on their line"
+    message = "'|' and '>' start a block of text; nothing may follow them on their line"
     return Diagnostic("yaml-quote", message, found.line_rest(found.since), label)
 
 

@@ -131,7 +131,7 @@ class _Composer:
     def start_document(self, event: Any) -> None:
         self.documents += 1
         if self.documents > 1:
-            label = "remove it, or put what follows in a file of its own"
+            label = "remove it, or move what follows to another file"
             span = self.source.span(event.start_mark.index, event.end_mark.index)
             raise UserError(Diagnostic("yaml-documents", "a second YAML document starts here", span, label))
 
@@ -148,15 +148,15 @@ class _Composer:
         span = self.source.span(event.start_mark.index, event.end_mark.index)
         target = self.anchors.get(event.anchor)
         if target is None:
-            message = f"there is no anchor '&{event.anchor}' for this alias to name"
+            message = f"there is no anchor '&{event.anchor}' for this alias"
             label = did_you_mean(event.anchor, self.anchors) or "quote this value if it is text"
             if event.anchor in self.anchors:
-                message, label = f"the alias '*{event.anchor}' stands inside what it names", ""
+                message, label = f"the alias '*{event.anchor}' is inside the value of its own anchor", ""
             self.log.error("yaml-alias", message, span, label)
             target = Scalar("", self.source, span.start, span.start)
         self.aliases_left -= _count(target, self.aliases_left)
         if self.aliases_left <= 0:
-            raise UserError(Diagnostic("yaml-alias", "the aliases of this file stand for too many nodes", span))
+            raise UserError(Diagnostic("yaml-alias", "the aliases of this file expand to too many nodes", span))
         self.children.append(target)
 
     def open(self, event: Any) -> None:
@@ -206,7 +206,7 @@ class _Composer:
                 first = Note("first given here", kept[key.text][0].span)
                 self.log.error("duplicate-key", f"the key '{key.text}' is given twice", key.span, notes=[first])
             elif key.text == "<<" and key.is_plain:
-                label = "write out the keys that it would bring"
+                label = "write the merged keys out"
                 self.log.error("yaml-merge", "merge keys are not supported", key.span, label)
             else:
                 kept[key.text] = (key, value)

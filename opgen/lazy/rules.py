@@ -76,8 +76,8 @@ def _check_name(
     if name not in named:
         named[name] = span
         return
-    message = f"the class of '{operator}' would be '{name}', and there is one already"
-    note = Note("it is that of this one", named[name])
+    message = f"the class of '{operator}' would be '{name}', which already exists"
+    note = Note("it is the class of this operator", named[name])
     log.error(
         "lazy-node-name",
         message,
@@ -92,10 +92,10 @@ def _why_no_node(func: FunctionSchema) -> _Reason | None:
     try:
         schema = LazyIrSchema.derive(func, symint=True)
     except UnsupportedTypeError as problem:
-        return _Reason(f"takes '{problem.type}', which has no place in a graph", _BY_HAND)
+        return _Reason(f"takes '{problem.type}', which can't be in a graph", _BY_HAND)
     for argument in schema.filtered_args():
         if not _has_place(argument):
-            return _Reason(f"takes '{argument.orig_type} {argument.name}', which has no place in a graph", _BY_HAND)
+            return _Reason(f"takes '{argument.orig_type} {argument.name}', which can't be in a graph", _BY_HAND)
     return None
 
 
@@ -111,22 +111,22 @@ def _why_no_kernel(function: NativeFunction, needs_tensor: bool) -> _Reason | No
     """Why no kernel can be made of an operator; None if one can."""
     func = function.func
     if needs_tensor and not func.arguments.has_tensor_arg():
-        return _Reason("takes no tensor that results could be made like", _BY_HAND)
+        return _Reason("takes no tensor, so the device of its results is unknown", _BY_HAND)
     return next(iter(_returns_at_fault(func)), None) or _writes_at_fault(func)
 
 
 def _returns_at_fault(func: FunctionSchema) -> Iterator[_Reason]:
     if not func.returns:
-        yield _Reason("returns nothing, so nothing would be left to compute", _BY_HAND)
+        yield _Reason("returns nothing, so there is nothing to compute", _BY_HAND)
     is_one = len(func.returns) == 1
     for returned in func.returns:
         type = returned.type
         if type == _TENSOR or (is_one and isinstance(type, ListType) and type.elem == _TENSOR):
             continue
         if type.is_tensor_like():
-            yield _Reason(f"returns '{type}' beside other things", _BY_HAND)
+            yield _Reason(f"returns '{type}' among other results", _BY_HAND)
         else:
-            yield _Reason(f"returns '{type}', which must be known at once", _BY_HAND)
+            yield _Reason(f"returns '{type}', which must be known immediately", _BY_HAND)
 
 
 def _writes_at_fault(func: FunctionSchema) -> _Reason | None:

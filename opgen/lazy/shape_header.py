@@ -51,7 +51,7 @@ def check_shape_header(header: Source, backend: ExternalBackend, program: Progra
         wanted = next(_declarations(Source("", f"{signature.shape_decl};")))
         if any(each.types == wanted.types for each in near):
             continue
-        notes = [Note("this one has other parameters", each.span) for each in near]
+        notes = [Note("this one has different parameters", each.span) for each in near]
         message = f"'{header.name}' doesn't declare '{signature.name}' for '{name}'"
         log.error("shape-function", message, backend.places.get(name), f"declare '{signature.shape_decl}'", notes)
     return looked_for

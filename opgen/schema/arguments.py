@@ -1,4 +1,4 @@
-"""The arguments of a schema, one by one and sorted into the places that calling conventions distinguish.
+"""The arguments of a schema: each by itself, and grouped as calling conventions need them.
 
 Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
     .self_arg       SelfArgument("Tensor self")
@@ -23,15 +23,15 @@ class Argument:
     name: str
     type: Type
     default: str | None
-    """The default as it is written in the schema; None if there is none."""
+    """The default as written in the schema; None if there is none."""
     annotation: Annotation | None
-    """How it aliases other arguments or returns; None if it doesn't."""
+    """The alias annotation; None if there is none."""
     schema_name: str | None = field(default=None, repr=False, compare=False)
-    """Its name in the schema, if `name` is another that C++ can have."""
+    """Its name in the schema, if that is not a name in C++ and differs from `name`."""
     is_write: bool = field(init=False, repr=False, compare=False)
     """Whether the operator writes to this argument."""
     text: str = field(init=False, repr=False, compare=False)
-    """How a schema spells it."""
+    """The argument as a schema spells it."""
 
     def __post_init__(self) -> None:
         annotation = self.annotation
@@ -42,12 +42,12 @@ class Argument:
 
     @staticmethod
     def parse(text: str) -> Argument:
-        """The argument that `text` spells.  Raises SchemaError."""
+        """Parse `text`, an argument.  Raises SchemaError."""
         return parse_whole(text, "an argument", Argument.read)
 
     @staticmethod
     def read(cursor: Cursor) -> Argument:
-        """The argument ahead."""
+        """Read the argument ahead.  Raises SchemaError."""
         type, annotation = read_annotated_type(cursor)
         if cursor.liberal:
             cursor.check_word("an argument")
@@ -57,7 +57,7 @@ class Argument:
 
     @property
     def alias_info(self) -> Annotation | None:
-        """The annotation, under the name that the JIT uses."""
+        """The annotation, under the JIT's name."""
         return self.annotation
 
     def __str__(self) -> str:
@@ -68,12 +68,12 @@ _CLOSING: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 def parse_default(text: str) -> str:
-    """The default that `text` is, without outer white space.  Raises SchemaError."""
+    """Parse `text`, a default, and return it without outer white space.  Raises SchemaError."""
     return parse_whole(text, "a default", _read_default)
 
 
 def _read_default(cursor: Cursor) -> str:
-    """The text of a default, up to the comma or bracket that ends the argument."""
+    """Read a default, up to the comma or bracket that ends the argument."""
     start, awaited = cursor.start, ""
     while cursor.kind != "end":
         text, kind = cursor.ahead, cursor.kind
@@ -90,7 +90,7 @@ def _read_default(cursor: Cursor) -> str:
 
 
 def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
-    """The closing brackets still to come, after the punctuation `text` of a default."""
+    """Return the closing brackets that are still expected after `text`, punctuation in a default."""
     for opening, closing in _CLOSING:
         if text == opening:
             return awaited + closing
@@ -112,7 +112,7 @@ class SelfArgument:
 
 @dataclass(frozen=True, slots=True)
 class TensorOptionsArguments:
-    """`dtype, layout, device, pin_memory` in a row: C++ gathers them into TensorOptions."""
+    """Consecutive arguments `dtype, layout, device, pin_memory`, which C++ takes as one TensorOptions."""
 
     dtype: Argument
     layout: Argument
@@ -120,7 +120,7 @@ class TensorOptionsArguments:
     pin_memory: Argument
 
     def all(self) -> tuple[Argument, ...]:
-        """The four, in the schema's order."""
+        """Return the four in the schema's order."""
         return (self.dtype, self.layout, self.device, self.pin_memory)
 
 
@@ -138,7 +138,7 @@ def _is_option(argument: Argument, name: str, type: BaseType) -> bool:
 
 
 def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
-    """Index at which four arguments in a row are tensor options."""
+    """Return the index at which four consecutive arguments are tensor options; None if there is none."""
     for index, argument in enumerate(arguments[:-3] if len(arguments) > 3 else ()):
         if argument.name == "dtype" and all(
             _is_option(candidate, *option)
@@ -151,7 +151,7 @@ def _find_tensor_options(arguments: tuple[Argument, ...]) -> int | None:
 def _split_at_self(
     positional: tuple[Argument, ...],
 ) -> tuple[tuple[Argument, ...], SelfArgument | None, tuple[Argument, ...]]:
-    """The arguments before `self`, itself, and those after it; all are after it if there is none."""
+    """Split arguments into those before `self`, `self`, and those after it; without `self`, all are after it."""
     for at, argument in enumerate(positional):
         if argument.name == "self":
             return positional[:at], SelfArgument(argument), positional[at + 1 :]
@@ -160,7 +160,7 @@ def _split_at_self(
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a schema, sorted into the places that calling conventions tell apart."""
+    """The arguments of a schema, grouped as calling conventions need them."""
 
     pre_self_positional: tuple[Argument, ...]
     """Positional arguments before `self`; empty if there is no `self`."""
@@ -188,10 +188,10 @@ class Arguments:
     written: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
     """All arguments that are written to, the out arguments first."""
     base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
-    """What all arguments but the out arguments are, or are lists or optionals of."""
+    """The base types of all arguments but the out arguments, without lists and optionals."""
 
     def __post_init__(self) -> None:
-        # The same arguments, seen in other ways: asked for so often that it is worked out once.
+        # Other views of the same arguments, which are read so often that they are computed once.
         own = (self.self_arg.argument,) if self.self_arg is not None else ()
         options = self.tensor_options.all() if self.tensor_options is not None else ()
         positional = self.pre_self_positional + own + self.post_self_positional
@@ -209,7 +209,7 @@ class Arguments:
 
     @staticmethod
     def parse(text: str) -> Arguments:
-        """The arguments that `text` (no parentheses) spells.  Raises SchemaError."""
+        """Parse `text`, arguments without parentheses.  Raises SchemaError."""
 
         def read(cursor: Cursor) -> Arguments:
             return Arguments.read(cursor, close="")[0]
@@ -244,7 +244,7 @@ class Arguments:
             start = cursor.start
             if cursor.accept("*"):
                 if into is kwarg_only:
-                    cursor.fail("the keyword-only arguments began already", start, start + 1)
+                    cursor.fail("keyword-only arguments have already started", start, start + 1)
                 into = kwarg_only
             elif cursor.accept("..."):
                 is_vararg = True
@@ -266,7 +266,7 @@ class Arguments:
         has_outs: bool = True,
         are_options_optional: bool = False,
     ) -> Arguments:
-        """Sorts arguments, given in the schema's order, into their places.
+        """Group arguments that are given in the schema's order.
 
         Without `has_outs`, keyword-only arguments that are written to are arguments like others; with
         `are_options_optional`, tensor options that callers must give are.
@@ -288,7 +288,7 @@ class Arguments:
         options = TensorOptionsArguments(*plain[at : at + 4])
         return Arguments(before, self_arg, after, plain[:at], options, plain[at + 4 :], out, is_vararg)
 
-    # Where `flat_` ones are plain Arguments, these keep self and the tensor options as one item each.
+    # Unlike the `flat_` fields, these keep `self` and the tensor options as one item each.
 
     @property
     def positional(self) -> tuple[Argument | SelfArgument, ...]:
@@ -318,25 +318,25 @@ class Arguments:
         return tuple([a for a in self.post_self_positional if a.is_write])
 
     def mutable_arg_names(self) -> tuple[str, ...]:
-        """Names of all arguments that are written to."""
+        """Return the names of all arguments that are written to."""
         return tuple([a.name for a in self.flat_all if a.is_write])
 
     def has_tensor_arg(self) -> bool:
-        """Whether any argument but the out arguments is a tensor or a list of them."""
+        """Return whether any argument but the out arguments is a tensor or a list of tensors."""
         return BaseTy.Tensor in self.base_types
 
     def has_symint_arg(self) -> bool:
-        """Whether any argument but the out arguments is a SymInt or a list of them."""
+        """Return whether any argument but the out arguments is a SymInt or a list of SymInts."""
         return BaseTy.SymInt in self.base_types
 
     def has_generator_arg(self) -> bool:
-        """Whether any argument but the out arguments is a generator."""
+        """Return whether any argument but the out arguments is a generator."""
         return BaseTy.Generator in self.base_types
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
-        """What the forms of one operator share: no annotations, out arguments or tensor options.
+        """Return the arguments without annotations, out arguments and tensor options, which forms of an operator share.
 
-        (A factory takes its options from its out argument, so its out form has none.)
+        (The out form of a factory has no tensor options: it takes them from its out argument.)
         """
         if not strip_default and not self.annotations and self.tensor_options is None:
             return self
@@ -361,7 +361,7 @@ class Arguments:
         )
 
     def map(self, change: Callable[[Argument], Argument]) -> Arguments:
-        """The same arrangement with `change` applied to each argument."""
+        """Return the same groups with `change` applied to each argument."""
         options = self.tensor_options
         return Arguments(
             tuple(map(change, self.pre_self_positional)),
@@ -375,13 +375,13 @@ class Arguments:
         )
 
     def remove_self_annotation(self) -> Arguments:
-        """The same, with no alias annotation on `self`."""
+        """Return the arguments without an alias annotation on `self`."""
         if self.self_arg is None:
             return self
         return replace(self, self_arg=SelfArgument(replace(self.self_arg.argument, annotation=None)))
 
     def with_out_args(self, outs: Iterable[Argument]) -> Arguments:
-        """The same, with these out arguments before those that it has."""
+        """Return the arguments with `outs` before the existing out arguments."""
         return replace(self, out=tuple(outs) + self.out)
 
     def __str__(self) -> str:
@@ -390,14 +390,14 @@ class Arguments:
 
 
 def _listed(positional: list[str], is_vararg: bool, keyword_only: list[str]) -> str:
-    """Arguments, each spelled already, as a schema lists them."""
+    """Return spelled arguments as a schema lists them."""
     if is_vararg:
         positional = [*positional, "..."]
     return ", ".join([*positional, "*", *keyword_only] if keyword_only else positional)
 
 
 def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:
-    """Whether the arguments end here; otherwise steps past the comma between two of them."""
+    """Return whether the arguments end here; otherwise step past the comma between two arguments."""
     ends = cursor.ahead == close if close else cursor.kind == "end"
     if not ends and has_previous:
         cursor.expect(",", f"or '{close}' after the argument" if close else "after the argument")
@@ -411,7 +411,7 @@ def _check_argument(
     places: dict[str, tuple[int, int]],
     kwarg_only: list[Argument] | None,
 ) -> None:
-    """Holds an argument just read against those before it."""
+    """Check `argument` against those before it.  Raises SchemaError."""
     is_script = cursor.liberal and "::" in cursor.texts  # TorchScript's own operators may; C++ functions can't
     if argument.name in places and not is_script:
         cursor.fail(
@@ -419,7 +419,7 @@ def _check_argument(
         )
     if kwarg_only and kwarg_only[-1].is_write and not argument.is_write and not cursor.liberal:
         cursor.fail(
-            f"'{argument.name}' stands after the out argument '{kwarg_only[-1].name}'",
+            f"'{argument.name}' comes after the out argument '{kwarg_only[-1].name}'",
             start,
             cursor.previous_end,
             "out arguments come last",

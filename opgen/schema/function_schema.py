@@ -26,12 +26,12 @@ _TENSOR: Final = BaseType(BaseTy.Tensor)
 
 
 class SchemaKind(Enum):
-    """Which form of an operator a schema is."""
+    """The form of an operator that a schema declares."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     functional = auto()
-    """Writes to no argument (nor to `self`, save for a few that the name doesn't tell of)."""
+    """Writes to no argument, except for a few operators whose names don't show it."""
     inplace = auto()
     """Writes to `self` and returns it: the name ends in `_`."""
     out = auto()
@@ -39,7 +39,7 @@ class SchemaKind(Enum):
     mutable = auto()
     """Writes to positional arguments after `self`."""
     scratch = auto()
-    """An out form that also takes buffers to work in (`_scratch_…`)."""
+    """An out form that also takes scratch buffers (`_scratch_…`)."""
 
 
 class SchemaMemo:
@@ -89,25 +89,25 @@ class FunctionSchema:
         returns, is_varret = parts.returns.read(cursor)
         cursor.expect_end("the returns")
         schema = FunctionSchema(name, arguments, returns, is_varret)
-        # Only TorchScript's own operators, which need not keep the rules, are written with a namespace.
+        # Only TorchScript's own operators, which may break the rules, have a namespace here.
         if name.name.namespace is None:
             check_schema(schema, cursor, returns_start)
         return schema
 
     def schema_order_arguments(self) -> Iterator[Argument]:
-        """The arguments in the order of the schema: positional, keyword-only, out."""
+        """Return the arguments in the order of the schema: positional, keyword-only, out."""
         return iter(self.arguments.flat_all)
 
     def kind(self) -> SchemaKind:
-        """Which form of an operator this is."""
+        """Return the form of the operator."""
         return self._kind
 
     def is_out_fn(self) -> bool:
-        """Whether results are written to out arguments."""
+        """Return whether results are written to out arguments."""
         return bool(self.arguments.out)
 
     def is_functional_fn(self) -> bool:
-        """Whether the name says that it is the functional form of a mutable operator."""
+        """Return whether this is the functional form of a mutable operator, according to its name."""
         return "functional" in self.name.overload_name
 
     @property
@@ -121,15 +121,15 @@ class FunctionSchema:
         return self.kind() in (SchemaKind.inplace, SchemaKind.out, SchemaKind.mutable)
 
     def has_symint(self) -> bool:
-        """Whether any argument is a SymInt or a list of them."""
+        """Return whether any argument is a SymInt or a list of SymInts."""
         return self.arguments.has_symint_arg()
 
     def aliased_return_names(self) -> list[str | None]:
-        """For each return, the name of the argument that it aliases, or None."""
+        """Return, for each result, the name of the argument that it aliases, or None."""
         return [self._aliased_name(r) for r in self.returns]
 
     def returns_are_aliased(self) -> bool:
-        """Whether a return is an argument that was written to."""
+        """Return whether a result is a written argument."""
         return any(r.is_write for r in self.returns)
 
     def _aliased_name(self, returned: Return) -> str | None:
@@ -144,13 +144,14 @@ class FunctionSchema:
     def signature(
         self, *, strip_default: bool = False, strip_view_copy_name: bool = False, keep_return_names: bool = False
     ) -> FunctionSchema:
-        """What all forms of one operator share; forms belong together if their signatures are equal.
+        """Return the signature, which is equal for all forms of one operator.
 
-        Marks of the form are gone from the name, the arguments and the returns.  The
-        signature returns, after the form's own returns, every argument it writes to and doesn't
-        return.
-        `strip_view_copy_name` gives a `_copy` form its view's name; `keep_return_names` keeps them, and
-        names the returns that stand for written arguments `<argument>_out`.
+        It has no marks of the form in its name, arguments and returns.  After the form's own returns,
+        it returns each argument that the form writes to and doesn't return.
+
+        With `strip_default`, arguments have no defaults.  With `strip_view_copy_name`, a `_copy` form has
+        its view's name.  With `keep_return_names`, returns keep their names, and those of written
+        arguments are named `<argument>_out`.
         """
         if strip_default or strip_view_copy_name or keep_return_names:
             return self._derive_signature(strip_default, strip_view_copy_name, keep_return_names)
@@ -176,7 +177,7 @@ class FunctionSchema:
         return (*returns, *written)
 
     def _unreturned(self) -> list[Argument]:
-        """The arguments that are written to and don't come back."""
+        """Return the written arguments that are not returned."""
         written = self.arguments.written
         if not written:
             return []
@@ -188,7 +189,7 @@ class FunctionSchema:
         return self.signature(strip_view_copy_name=_view_base(self.name.name.base) != self.name.name.base)
 
     def with_name(self, name: OperatorName) -> FunctionSchema:
-        """The same schema under another name."""
+        """Return the same schema under another name."""
         return replace(self, name=name)
 
     def __str__(self) -> str:
@@ -211,18 +212,18 @@ def _kind_of(name: OperatorName, arguments: Arguments, is_liberal: bool) -> Sche
 
 
 _BERNOULLI_P: Final = "bernoulli.p"
-"""ATen's one functional form whose in-place and out forms have a default that it may not have itself."""
+"""The functional form of ATen whose in-place and out forms have a default that it doesn't have itself."""
 
 
 def _view_base(base: str) -> str:
-    """The name that a view shares with its `_copy` form, and its inverse with its `_scatter` form."""
+    """Return the name that a view shares with its `_copy` form, or its inverse with the `_scatter` form."""
     if base.endswith("_copy"):
         return base.removesuffix("_copy")
     return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
 
 
 def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int, int]]:
-    """Where each argument of a schema stands, by its name: the offsets of its type's start and its own end."""
+    """Return the start and end offset of each argument in a schema, by its name."""
     cursor = Cursor(text, liberal=liberal)
     OperatorName.read(cursor)
     cursor.expect("(", "after the operator's name")
@@ -230,7 +231,7 @@ def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int,
 
 
 def check_schema(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:
-    """The rules that hold between the name, the arguments and the returns of an operator."""
+    """Check the rules between name, arguments and returns of an operator.  Raises SchemaError."""
     if not _returns_outs(schema):
         wanted = [a.type.spell(a.annotation) for a in _results(schema)]
         text = ", ".join(wanted)
@@ -273,7 +274,7 @@ def _writes_self(schema: FunctionSchema) -> bool:
 
 
 def _returns_self(schema: FunctionSchema) -> bool:
-    """Whether what comes back is nothing or `self`; of what is no Tensor, anything may."""
+    """Return whether `schema` returns nothing or `self`; anything is allowed if `self` is not a Tensor."""
     own, returns = schema.arguments.self_arg, schema.returns
     if not returns or own is None or own.argument.type is not _TENSOR:
         return True
@@ -281,7 +282,7 @@ def _returns_self(schema: FunctionSchema) -> bool:
 
 
 def _returns_outs(schema: FunctionSchema) -> bool:
-    """Whether out arguments come back as the returns, in order; or nothing comes back."""
+    """Return whether `schema` returns its out arguments in order, or nothing."""
     outs, returns = _results(schema), schema.returns
     if not returns:
         return len(outs) != 1 or outs[0].type is not _TENSOR
@@ -289,7 +290,7 @@ def _returns_outs(schema: FunctionSchema) -> bool:
 
 
 def _results(schema: FunctionSchema) -> Sequence[Argument]:
-    """The out arguments that are no buffers to work in."""
+    """Return the out arguments that are not scratch buffers."""
     outs = schema.arguments.out
     is_plain = schema.kind() is not SchemaKind.scratch
     return outs if is_plain else [a for a in outs if not a.name.startswith("_scratch_")]

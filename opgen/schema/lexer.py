@@ -1,4 +1,4 @@
-"""Splits the text of a JIT schema into tokens that know where they stand.
+"""Splits the text of a JIT schema into tokens with their offsets.
 
 It knows the alphabet of the schema language (names, numbers, quoted strings, punctuation) and
 nothing of its grammar: that belongs to the types of `opgen.model`, each of which reads itself from
@@ -43,7 +43,7 @@ TORCH_WORDS: Final = frozenset(
 
 
 class SchemaError(UserError, ValueError):
-    """A schema that can't be read: what is wrong, and the offsets within the schema's text.
+    """A mistake in a schema: the message, and the offsets in the schema's text.
 
     Whoever knows where the text came from (a scalar of a YAML file) makes a diagnostic at that
     place from the parts; printed as it is, it shows the schema itself with a caret.
@@ -58,7 +58,7 @@ class SchemaError(UserError, ValueError):
 
 
 class Cursor:
-    """A reader of one schema's tokens, one ahead; all of the grammar's look-ahead goes through it."""
+    """The tokens of one schema, read with one token of look-ahead."""
 
     __slots__ = ("depth", "ends", "fresh_sets", "index", "kinds", "liberal", "starts", "text", "texts")
 
@@ -75,7 +75,7 @@ class Cursor:
         """How many alias sets `Tensor!` made."""
         self.index = 0
         self.depth = 0
-        """How many types enclose the one being read."""
+        """Nesting depth of the type being read."""
         self._scan()
 
     def _scan(self) -> None:
@@ -91,7 +91,12 @@ class Cursor:
         character = self.text[at]
         if character in "\"'":
             return SchemaError(
-                self.text, at, len(self.text), "schema-syntax", "this string has no end", f"add the closing {character}"
+                self.text,
+                at,
+                len(self.text),
+                "schema-syntax",
+                "this string is not closed",
+                f"add the closing {character}",
             )
         shown = f"'{character}'" if character.isprintable() else f"the character U+{ord(character):04X}"
         return SchemaError(self.text, at, at + 1, "schema-syntax", f"{shown} has no meaning in a schema")
@@ -117,25 +122,25 @@ class Cursor:
         return self.ends[self.index - 1] if self.index else 0
 
     def take(self) -> str:
-        """The text of the token ahead, and a step past it."""
+        """Step past the token ahead and return its text."""
         text = self.texts[self.index]
         self.index += 1
         return text
 
     def accept(self, punctuation: str) -> bool:
-        """A step past `punctuation`, if it is what lies ahead."""
+        """Step past `punctuation` if it is ahead; return whether it was."""
         if self.texts[self.index] == punctuation and self.kinds[self.index] == "punctuation":
             self.index += 1
             return True
         return False
 
     def expect(self, punctuation: str, where: str) -> None:
-        """A step past `punctuation`, or a SchemaError that says it is missing `where`."""
+        """Step past `punctuation`; raise a SchemaError that says it is expected `where` if it is not ahead."""
         if not self.accept(punctuation):
             self.fail_ahead(f"expected '{punctuation}' {where}")
 
     def name(self, what: str) -> str:
-        """The name ahead, or a SchemaError that says `what` was expected."""
+        """Step past a name and return it; raise a SchemaError that says `what` is expected if none is ahead."""
         if self.kind != "name":
             self.fail_ahead(f"expected {what}")
         return self.take()
@@ -155,27 +160,27 @@ class Cursor:
                 return name
 
     def expect_end(self, what: str) -> None:
-        """A SchemaError unless everything was read."""
+        """Raise a SchemaError unless everything was read."""
         if self.kind != "end":
             self.fail_ahead(f"expected nothing after {what}")
 
     def fail_ahead(self, message: str, label: str = "") -> NoReturn:
-        """Raises a SchemaError at the token ahead."""
+        """Raise a SchemaError at the token ahead."""
         found = f", found '{self.ahead}'" if self.kind != "end" else ", but the text ends here"
         self.fail(message + found, self.start, self.ends[self.index], label)
 
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
-        """Raises a SchemaError at the given offsets."""
+        """Raise a SchemaError at the given offsets."""
         raise SchemaError(self.text, start, end, id, message, label)
 
 
 class Memo(Generic[T]):
-    """What was parsed so far, by its text, so that equal texts are parsed once and give one value."""
+    """A cache of parsed values by their text: equal texts are parsed once and give one value."""
 
     __slots__ = ("_end", "_parse", "_parsed")
 
     def __init__(self, parse: Callable[[Cursor], T], end: str) -> None:
-        """Remember what `parse` reads; `end` is a pattern of what usually follows it."""
+        """Cache what `parse` reads; `end` is a pattern for the text that usually follows it."""
         self._parse, self._end = parse, re.compile(end)
         self._parsed: dict[str, tuple[T, int]] = {}
         """Each value, and how many tokens it has."""

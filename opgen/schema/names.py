@@ -21,7 +21,7 @@ OVERLOAD_NAME: Final = re.compile(r"\w+", re.ASCII)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseOperatorName:
-    """An operator's name without its overload, taken apart."""
+    """The parts of an operator's name without its overload."""
 
     base: str
     """The name without in-place underscore, dunder underscores or `_functional`."""
@@ -31,9 +31,9 @@ class BaseOperatorName:
     functional_overload: bool = False
     """Whether it ends in `_functional`, the functional form of a mutable operator."""
     namespace: str | None = None
-    """What is written before `::`, if anything."""
+    """The namespace before `::`, if any."""
     text: str = field(init=False, repr=False)
-    """The name as it is written."""
+    """The name as written."""
 
     def __post_init__(self) -> None:
         if self.dunder_method:
@@ -44,10 +44,12 @@ class BaseOperatorName:
 
     @staticmethod
     def parse(text: str) -> BaseOperatorName:
-        """The name that `text` spells.  Raises SchemaError."""
+        """Parse `text`, a name.  Raises SchemaError."""
         namespace, _, name = text.rpartition("::")
         if not _IDENTIFIER.fullmatch(name):
-            raise SchemaError(text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is no operator name")
+            raise SchemaError(
+                text, len(text) - len(name), len(text), "schema-syntax", f"{name!r} is not an operator name"
+            )
         if not name.endswith("_"):
             base = name.removesuffix("_functional")
             return BaseOperatorName(base, False, False, base != name, namespace or None)
@@ -75,7 +77,7 @@ class OperatorName:
     overload_name: str
     """Empty for the default overload."""
     text: str = field(init=False, repr=False)
-    """The name as it is written."""
+    """The name as written."""
 
     def __post_init__(self) -> None:
         text = f"{self.name.text}.{self.overload_name}" if self.overload_name else self.name.text
@@ -83,16 +85,16 @@ class OperatorName:
 
     @staticmethod
     def parse(text: str) -> OperatorName:
-        """The name that `text` spells.  Raises SchemaError."""
+        """Parse `text`, a name.  Raises SchemaError."""
         name, dot, overload = text.partition(".")
         if dot and not OVERLOAD_NAME.fullmatch(overload):
             at = len(name) + 1 if overload else len(name)
-            raise SchemaError(text, at, len(text), "schema-syntax", f"{overload!r} is no overload name")
+            raise SchemaError(text, at, len(text), "schema-syntax", f"{overload!r} is not an overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
 
     @staticmethod
     def read(cursor: Cursor) -> OperatorName:
-        """The name ahead."""
+        """Read the name ahead.  Raises SchemaError."""
         start = cursor.start
         cursor.name("the name of an operator")
         while cursor.accept("::"):
@@ -109,15 +111,15 @@ class OperatorName:
         return OperatorName(base, overload)
 
     def unambiguous_name(self) -> str:
-        """The name as one C++ identifier: `add_out` for `add.out`."""
+        """Return the name as one C++ identifier: `add_out` for `add.out`."""
         return f"{self.name.text}_{self.overload_name}" if self.overload_name else self.name.text
 
     def remove_inplace(self) -> OperatorName:
-        """The name without its in-place mark (and without its namespace)."""
+        """Return the name without its in-place mark and its namespace."""
         return OperatorName(BaseOperatorName(self.name.base, False, self.name.dunder_method), self.overload_name)
 
     def with_overload(self, overload: str) -> OperatorName:
-        """The same operator's overload `overload` (without the namespace)."""
+        """Return the name of the operator's overload `overload`, without the namespace."""
         base = self.name
         return OperatorName(
             BaseOperatorName(base.base, base.inplace, base.dunder_method, base.functional_overload), overload

@@ -19,9 +19,9 @@ class Return:
     type: Type
     annotation: Annotation | None
     is_write: bool = field(init=False, repr=False, compare=False)
-    """Whether this is an argument that the operator wrote to."""
+    """Whether this is a written argument."""
     text: str = field(init=False, repr=False, compare=False)
-    """How a schema spells it."""
+    """The return as a schema spells it."""
 
     def __post_init__(self) -> None:
         annotation, keep = self.annotation, object.__setattr__
@@ -30,12 +30,12 @@ class Return:
 
     @staticmethod
     def parse(text: str) -> Return:
-        """The return that `text` spells.  Raises SchemaError."""
+        """Parse `text`, a return.  Raises SchemaError."""
         return parse_whole(text, "a return", Return.read)
 
     @staticmethod
     def read(cursor: Cursor) -> Return:
-        """The return ahead."""
+        """Read the return ahead.  Raises SchemaError."""
         type, annotation = read_annotated_type(cursor)
         if cursor.liberal:
             cursor.check_word("a return")
@@ -44,7 +44,7 @@ class Return:
 
     @property
     def alias_info(self) -> Annotation | None:
-        """The annotation, under the name that the JIT uses."""
+        """The annotation, under the JIT's name."""
         return self.annotation
 
     def __str__(self) -> str:
@@ -52,12 +52,12 @@ class Return:
 
 
 def parse_returns(return_decl: str) -> tuple[Return, ...]:
-    """The returns that follow a schema's arrow: `Tensor`, `(Tensor a, Tensor b)` or `()`."""
+    """Parse the text after a schema's arrow: `Tensor`, `(Tensor a, Tensor b)` or `()`.  Raises SchemaError."""
     return parse_whole(return_decl, "the returns", read_returns)[0]
 
 
 def read_returns(cursor: Cursor) -> tuple[tuple[Return, ...], bool]:
-    """The returns, and whether they end in `...`."""
+    """Read the returns ahead, and whether they end in `...`.  Raises SchemaError."""
     if not cursor.accept("("):
         return ((), True) if cursor.accept("...") else ((Return.read(cursor),), False)
     returns: list[Return] = []

@@ -19,11 +19,11 @@ from opgen.diagnostics import expected
 from opgen.schema.lexer import Cursor, T, parse_whole
 
 MAX_TYPE_DEPTH: Final = 32
-"""Most types within each other that a schema may have, so that whoever walks types may recurse."""
+"""Maximum nesting depth of a type."""
 
 
 MAX_SIZE_DIGITS: Final = 9
-"""Most digits of the N in `T[N]`."""
+"""Maximum number of digits of the N in `T[N]`."""
 
 
 _CUSTOM_CLASS_PREFIX: Final = "__torch__.torch.classes."
@@ -56,7 +56,7 @@ _FOREIGN_TYPES: Final = (
     ("Tuple", "write '(Tensor, Tensor)' for two returns"),
     ("at", "types are written without a namespace"),
     ("c10", "types are written without a namespace"),
-    ("const", "leave it out: an argument isn't written to unless it is annotated, as in 'Tensor(a!)'"),
+    ("const", "remove it: an argument is read-only unless it is annotated, as in 'Tensor(a!)'"),
     ("double", "write 'float', which has the precision of C++'s double"),
     ("int32_t", "write 'int', which has 64 bits"),
     ("int64_t", "write 'int', which has 64 bits"),
@@ -69,16 +69,16 @@ _FOREIGN_TYPES: Final = (
     ("tuple", "write '(Tensor, Tensor)' for two returns"),
     ("void", "write '()' for no returns"),
 )
-"""Types of C++ and of Python, and what the schema language says in their stead."""
+"""Types of C++ and Python, and the advice for schemas that use them."""
 
 
 _SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
 
 
 class BaseTy(Enum):
-    """The types that an operator's signature is built of."""
+    """The base types of schemas."""
 
-    __hash__ = object.__hash__  # by identity, which needs no Python code
+    __hash__ = object.__hash__  # by identity, which runs no Python code
 
     Generator = auto()
     ScalarType = auto()
@@ -104,21 +104,21 @@ class BaseTy(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """A type of the schema language; the base of all of them."""
+    """Base class of the types of the schema language."""
 
     text: str = field(init=False, repr=False, compare=False)
-    """How a schema spells it."""
+    """The type as a schema spells it."""
     base_ty: BaseTy | None = field(init=False, repr=False, compare=False)
-    """What it is, or is a list or an optional of; None if that isn't among `BaseTy`."""
+    """The base type without lists and optionals; None if it is not in `BaseTy`."""
 
     @staticmethod
     def parse(text: str) -> Type:
-        """The type that `text` spells, with no alias annotation.  Raises SchemaError."""
+        """Parse `text`, a type without an alias annotation.  Raises SchemaError."""
         return parse_whole(text, "a type", Type.read)
 
     @staticmethod
     def read(cursor: Cursor) -> Type:
-        """The type ahead; an alias annotation in it is a SchemaError."""
+        """Read the type ahead, without an alias annotation.  Raises SchemaError."""
         start = cursor.start
         type, annotation = read_annotated_type(cursor)
         if annotation is not None and not cursor.liberal:
@@ -126,31 +126,31 @@ class Type:
         return type  # torch's parser drops the annotations within a dictionary or a tuple
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        """Whether this is `base_ty`, or a list or an optional of it."""
+        """Return whether this is `base_ty`, or a list or an optional of it."""
         return self.base_ty is base_ty
 
     def is_tensor_like(self) -> bool:
-        """Whether this is a tensor, or a list or an optional of tensors."""
+        """Return whether this is a tensor, or a list or an optional of tensors."""
         return self.base_ty is BaseTy.Tensor
 
     def is_generator_like(self) -> bool:
-        """Whether this is a generator, or an optional one."""
+        """Return whether this is a generator, or an optional generator."""
         return self.base_ty is BaseTy.Generator
 
     def is_symint_like(self) -> bool:
-        """Whether this is a SymInt, or a list or an optional of them."""
+        """Return whether this is a SymInt, or a list or an optional of SymInts."""
         return self.base_ty is BaseTy.SymInt
 
     def is_nullable(self) -> bool:
-        """Whether None may be given for it, or for an element of it."""
+        """Return whether it, or an element of it, may be None."""
         return False
 
     def is_list_like(self) -> ListType | None:
-        """The list that this is, or that it is an optional of; None if it is neither."""
+        """Return the list type that this is, or is an optional of; None otherwise."""
         return None
 
     def spell(self, annotation: Annotation | None) -> str:
-        """The type with an alias annotation written where it belongs."""
+        """Return the type's text with an alias annotation in its place."""
         return self.text if annotation is None else f"{self.text}({annotation.text})"
 
     def __str__(self) -> str:
@@ -163,10 +163,9 @@ class Type:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseType(Type):
-    """One of the types of `BaseTy`, by itself.
+    """A type of `BaseTy`.
 
-    There is one object for each, whoever asks for it: nothing is compared more often than types, and of these
-    Python can tell without running any of our code.
+    There is one object for each type, so comparing them runs no Python code.
     """
 
     name: BaseTy
@@ -175,7 +174,7 @@ class BaseType(Type):
         return _BASE_TYPES[name]
 
     def __init__(self, name: BaseTy) -> None:
-        """Sets nothing: what is asked for has been made."""
+        """Set nothing: `__new__` returns a finished object."""
 
     def __reduce__(self) -> tuple[type[BaseType], tuple[BaseTy]]:
         return BaseType, (self.name,)
@@ -199,7 +198,7 @@ class _Wrapper(Type):
         self._keep(f"{self.elem.text}{self.suffix()}", self.elem.base_ty)
 
     def suffix(self) -> str:
-        """What is written after the element's type."""
+        """Return the suffix after the element's type."""
         raise NotImplementedError
 
     def spell(self, annotation: Annotation | None) -> str:
@@ -226,7 +225,7 @@ class OptionalType(_Wrapper):
 
 @dataclass(frozen=True, slots=True)
 class ListType(_Wrapper):
-    """`T[]`, or `T[N]`: a list, which one T may stand for if it has a size."""
+    """`T[]` or `T[N]`: a list; a single T is accepted for `T[N]`."""
 
     size: int | None
     """N in `T[N]`; None if no size is given."""
@@ -290,7 +289,7 @@ def _suffix_count(type: Type) -> int:
 
 
 def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
-    """A type with its suffixes and, wherever it is written, its alias annotation."""
+    """Read a type with its suffixes, and the alias annotation among them.  Raises SchemaError."""
     cursor.depth += 1
     type = _read_plain_type(cursor)
     annotation, suffixes = None, 0
@@ -318,7 +317,7 @@ def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
 
 
 def parse_annotated_type(text: str) -> tuple[Type, Annotation | None]:
-    """The type that `text` spells and its alias annotation.  Raises SchemaError."""
+    """Parse `text`, a type with an optional alias annotation.  Raises SchemaError."""
     return parse_whole(text, "a type", read_annotated_type)
 
 
@@ -328,7 +327,7 @@ def _read_size(cursor: Cursor) -> int | None:
     if cursor.kind != "number" or not cursor.ahead.isdigit():
         cursor.fail_ahead("expected ']' or the size of the list")
     if len(cursor.ahead) > MAX_SIZE_DIGITS:
-        cursor.fail("no list has this size", cursor.start, cursor.ends[cursor.index])
+        cursor.fail("this size is too large", cursor.start, cursor.ends[cursor.index])
     size = int(cursor.take())
     cursor.expect("]", "after the size of the list")
     return size
@@ -376,17 +375,17 @@ def _read_custom_class(cursor: Cursor, start: int) -> Type:
     name = cursor.text[start : cursor.previous_end]
     if not name.startswith(_CUSTOM_CLASS_PREFIX):
         cursor.fail(
-            f"'{name}' is no class bound to torch",
+            f"'{name}' is not a class bound with torch::class_",
             start,
             cursor.previous_end,
-            f"such a name starts with {_CUSTOM_CLASS_PREFIX}",
+            f"the name must start with {_CUSTOM_CLASS_PREFIX}",
             "unknown-type",
         )
     return CustomClassType(name[len(_CUSTOM_CLASS_PREFIX) :])
 
 
 def _read_list(cursor: Cursor, close: str, read: Callable[[Cursor], T]) -> tuple[T, ...]:
-    """Items separated by commas, up to and with the closing bracket."""
+    """Read items separated by commas, up to and including the closing bracket."""
     items: list[T] = []
     if cursor.accept(close):
         return ()
@@ -406,11 +405,11 @@ class Annotation:
     is_write: bool
     """Whether the operator writes to it (`!`)."""
     alias_set_after: tuple[str, ...]
-    """The memory it may share after the call (what follows `->`); empty if not written."""
+    """Names of the memory that it may share after the call (after `->`); empty if not written."""
     suffixes_before: int = 0
-    """How many of the type's suffixes stand before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`."""
+    """The number of the type's suffixes before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`."""
     text: str = field(init=False, repr=False, compare=False)
-    """How a schema spells it, without parentheses."""
+    """The annotation as a schema spells it, without parentheses."""
 
     def __post_init__(self) -> None:
         arrow = f" -> {'|'.join(self.alias_set_after)}" if self.alias_set_after else ""
@@ -419,12 +418,12 @@ class Annotation:
 
     @staticmethod
     def parse(text: str) -> Annotation:
-        """The annotation that `text` (no parentheses) spells.  Raises SchemaError."""
+        """Parse `text`, an annotation without parentheses.  Raises SchemaError."""
         return parse_whole(text, "an alias annotation", Annotation.read)
 
     @staticmethod
     def read(cursor: Cursor, suffixes_before: int = 0) -> Annotation:
-        """The annotation ahead."""
+        """Read the annotation ahead.  Raises SchemaError."""
         before = _read_alias_set(cursor)
         is_write = cursor.accept("!")
         after = _read_alias_set(cursor) if cursor.accept("->") else ()

@@ -38,10 +38,10 @@ def test_entries_find_their_operators_by_the_types_of_the_call() -> None:
     assert_expected_inline(
         told,
         """\
-deprecated.yaml:6:44: error: the argument 'unused' of the old signature goes nowhere [unused-argument]
+deprecated.yaml:6:44: error: the argument 'unused' of the deprecated signature is never passed on [unused-argument]
     6 | - name: mix(Tensor self, Tensor other, int unused=0) -> Tensor
       |                                            ^^^^^^
-deprecated.yaml:7:9: note: this call doesn't use it
+deprecated.yaml:7:9: note: pass it in this call
     7 |   aten: mix(self, other, true)
       |         ^^^^^^^^^^^^^^^^^^^^^^
 1 error
@@ -70,7 +70,7 @@ def test_all_mistakes_in_one_report() -> None:
     assert_expected_inline(
         told,
         """\
-deprecated.yaml:3:26: error: the old signature has no argument 'alpha' [unknown-argument]
+deprecated.yaml:3:26: error: the deprecated signature has no argument 'alpha' [unknown-argument]
     3 |   aten: mix(self, other, alpha)
       |                          ^^^^^ did you mean 'alhpa'? (one of: self, alhpa, other)
 deprecated.yaml:5:9: error: there is no C++ function 'mxi' [unknown-operator]
@@ -85,7 +85,7 @@ ops.yaml:2:9: note: there is 'mix(Tensor self, Tensor other, *, Scalar alpha=1) 
 ops.yaml:5:9: note: there is 'mix.flag(Tensor self, Tensor other, bool flag) -> Tensor'
     5 | - func: mix.flag(Tensor self, Tensor other, bool flag) -> Tensor
       |         ^^^^^^^^
-deprecated.yaml:8:9: error: an old signature of 'mix' can't be called 'blend' [deprecated-name]
+deprecated.yaml:8:9: error: a deprecated signature of 'mix' can't be named 'blend' [deprecated-name]
     8 | - name: blend(Tensor self, Tensor other) -> Tensor
       |         ^^^^^ write 'mix'
 ops.yaml:2:9: note: the operator is defined here
@@ -97,7 +97,7 @@ deprecated.yaml:10:25: error: expected ',' or ')' after the argument, found 'Ten
 deprecated.yaml:13:27: error: expected ',' or ')', but the text ends here [schema-syntax]
    13 |   aten: mix(self, other, 1
       |                           ^
-deprecated.yaml:15:3: error: unknown key 'atn' in an old signature [unknown-key]
+deprecated.yaml:15:3: error: unknown key 'atn' in a deprecated signature [unknown-key]
    15 |   atn: mix(self, other, 1)
       |   ^^^ did you mean 'aten'?
 7 errors
@@ -112,7 +112,7 @@ def test_a_signature_given_twice() -> None:
     assert_expected_inline(
         told,
         """\
-deprecated.yaml:3:9: error: this old signature is given twice [duplicate-operator]
+deprecated.yaml:3:9: error: this deprecated signature is given twice [duplicate-operator]
     3 | - name: mix(Tensor self, Scalar alpha, Tensor other) -> Tensor
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 deprecated.yaml:1:9: note: first given here
@@ -127,7 +127,7 @@ def test_not_a_list() -> None:
     assert_expected_inline(
         _load("name: mix\n")[1],
         """\
-deprecated.yaml:1:1: error: a file of old signatures must be a list [wrong-kind]
+deprecated.yaml:1:1: error: a file of deprecated signatures must be a list [wrong-kind]
     1 | name: mix
       | ^^^^^^^^^ start each with '- name: ...'
 1 error

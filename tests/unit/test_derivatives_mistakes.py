@@ -36,7 +36,7 @@ ops.yaml:2:9: note: 'neg(Tensor self) -> Tensor' is here
         self.assertExpectedInline(
             said_of("- name: neg(Tensor input) -> Tensor", "  input: -grad"),
             """\
-derivatives.yaml:1:20: error: 'neg' has another schema than this [schema-mismatch]
+derivatives.yaml:1:20: error: 'neg' has a different schema [schema-mismatch]
     1 | - name: neg(Tensor input) -> Tensor
       |                    ^^^^^ write 'neg(Tensor self) -> Tensor'
 ops.yaml:2:9: note: 'neg' is here
@@ -83,7 +83,7 @@ derivatives.yaml:2:3: error: unknown key 'output_diferentiability' in the deriva
         self.assertExpectedInline(
             said_of(f"- name: {MUL}", "  self, other: f(grad)", "  other: grad"),
             """\
-derivatives.yaml:3:3: error: 'other' has a formula already [duplicate-derivative]
+derivatives.yaml:3:3: error: 'other' already has a formula [duplicate-derivative]
     3 |   other: grad
       |   ^^^^^
 derivatives.yaml:2:9: note: first given here
@@ -97,7 +97,7 @@ derivatives.yaml:2:9: note: first given here
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  self: -grad", f"- name: {NEG}", "  self: grad"),
             """\
-derivatives.yaml:3:9: error: 'neg' has derivatives already [duplicate-derivatives]
+derivatives.yaml:3:9: error: 'neg' already has derivatives [duplicate-derivatives]
     3 | - name: neg(Tensor self) -> Tensor
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^
 derivatives.yaml:1:9: note: first given here
@@ -171,7 +171,7 @@ derivatives.yaml:3:11: error: 'grad' doesn't say which of 2 differentiable resul
             """\
 derivatives.yaml:3:12: error: the formulas of one operator use 'grads' or 'grad_<name>', not both [mixed-gradients]
     3 |   other: f(grad_values)
-      |            ^^^^^^^^^^^ write all in one way
+      |            ^^^^^^^^^^^ use one of the two everywhere
 derivatives.yaml:2:11: note: 'grads' is used here
     2 |   self: f(grads[0])
       |           ^^^^^
@@ -252,7 +252,7 @@ derivatives.yaml:2:17: note: ' #' starts a comment in YAML: quote the formula
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  self: self.defined() ? grad : -grad"),
             """\
-derivatives.yaml:2:9: error: this value holds ': ', which starts a mapping in YAML [yaml-quote]
+derivatives.yaml:2:9: error: this value contains ': ', which starts a mapping in YAML [yaml-quote]
     2 |   self: self.defined() ? grad : -grad
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ quote this value
 1 error
@@ -274,7 +274,7 @@ derivatives.yaml:2:3: error: 'self' has no formula [missing-value]
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  self: grad.expand(self.sizes())"),
             """\
-derivatives.yaml:2:21: error: 'self.sizes()' is not symbolic, which the sizes of 'self' may be [concrete-size]
+derivatives.yaml:2:21: error: 'self.sizes()' is a plain integer, but the sizes of 'self' may be symbolic [concrete-size]
     2 |   self: grad.expand(self.sizes())
       |                     ^^^^^^^^^^^^ write '.sym_sizes()'
 1 error
@@ -307,9 +307,9 @@ derivatives.yaml:4:11: error: 'auto_element_wise' works for operators with one d
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  self, result: grad"),
             """\
-derivatives.yaml:2:3: error: a formula is for arguments or for results, not for both [mixed-names]
+derivatives.yaml:2:3: error: one formula can't be for both arguments and results [mixed-names]
     2 |   self, result: grad
-      |   ^^^^^^^^^^^^ give each its own
+      |   ^^^^^^^^^^^^ write one formula for each
 1 error
 """,
         )
@@ -318,7 +318,7 @@ derivatives.yaml:2:3: error: a formula is for arguments or for results, not for 
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  dispatch:", "    AutogradNestedTenso:", "      self: -grad"),
             """\
-derivatives.yaml:3:5: error: 'AutogradNestedTenso' is no key for derivatives [unknown-dispatch-key]
+derivatives.yaml:3:5: error: 'AutogradNestedTenso' is not a dispatch key for derivatives [unknown-dispatch-key]
     3 |     AutogradNestedTenso:
       |     ^^^^^^^^^^^^^^^^^^^ did you mean 'AutogradNestedTensor'?
 1 error
@@ -342,7 +342,7 @@ derivatives.yaml:5:3: error: with 'dispatch', 'self' belongs under one of its ke
             """\
 derivatives.yaml:1:9: error: 'neg.out' is an out form, which is never differentiable [out-derivative]
     1 | - name: neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-      |         ^^^^^^^ name the functional form
+      |         ^^^^^^^ write the functional form
 1 error
 """,
         )
@@ -353,7 +353,7 @@ derivatives.yaml:1:9: error: 'neg.out' is an out form, which is never differenti
             """\
 derivatives.yaml:1:3: error: an entry must be a mapping, not text [wrong-kind]
     1 | - neg
-      |   ^^^ it has keys such as 'name: ...' and 'self: ...'
+      |   ^^^ write keys such as 'name: ...' and 'self: ...'
 1 error
 """,
         )
@@ -362,7 +362,7 @@ derivatives.yaml:1:3: error: an entry must be a mapping, not text [wrong-kind]
         self.assertExpectedInline(
             said_of("- self: -grad"),
             """\
-derivatives.yaml:1:3: error: an entry lacks the key 'name' [missing-key]
+derivatives.yaml:1:3: error: the key 'name' is missing from this entry [missing-key]
     1 | - self: -grad
       |   ^^^^ add 'name: ...'
 1 error
@@ -375,7 +375,7 @@ derivatives.yaml:1:3: error: an entry lacks the key 'name' [missing-key]
             """\
 derivatives.yaml:2:17: error: 'grad_input_mask' is for formulas that give several gradients [mask-of-one]
     2 |   self: f(grad, grad_input_mask)
-      |                 ^^^^^^^^^^^^^^^ this one is for 'self' alone, and only computed where that is wanted
+      |                 ^^^^^^^^^^^^^^^ this one is for 'self' alone, and is computed only if its gradient is needed
 1 error
 """,
         )
@@ -395,7 +395,7 @@ derivatives.yaml:2:31: error: unknown variable 'selff' [unknown-variable]
         self.assertExpectedInline(
             said_of(f"- name: {PAIR}", "  output_differentiability: ['a', 'b', False]", "  self: f(grad)"),
             """\
-derivatives.yaml:2:30: error: a condition works for operators with one result [several-conditions]
+derivatives.yaml:2:30: error: only an operator with one result can have a condition [several-conditions]
     2 |   output_differentiability: ['a', 'b', False]
       |                              ^^^ write 'True' or 'False'
 1 error

@@ -243,10 +243,10 @@ def test_all_functions_that_cannot_be_bound() -> None:
 ops.yaml:2:28: error: 'words' can't be bound to Python: type 'str[]' can't be given from Python [python-type]
     2 | - func: words(Tensor self, str[] words) -> Tensor
       |                            ^^^^^ use another type
-ops.yaml:3:9: error: 'ramp' makes a tensor, but its schema has no tensor options [python-options]
+ops.yaml:3:9: error: 'ramp' creates a tensor, but its schema has no tensor options [python-options]
     3 | - func: ramp(int n) -> Tensor
       |         ^^^^ add dtype, layout, device and pin_memory, or write 'category_override: dummy'
-ops.yaml:6:9: error: 'like' has tensor options, but takes tensors to make its result of [python-options]
+ops.yaml:6:9: error: 'like' has tensor options, but creates its result from tensors [python-options]
     6 | - func: like(Tensor a, *, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory) -> Tensor
       |         ^^^^ write 'category_override: factory'
 3 errors

@@ -84,7 +84,7 @@ def test_every_mistake_of_a_mapping_is_reported() -> None:
 ops.yaml:1:1: error: unknown key 'varients' in entry 'abs' [unknown-key]
     1 | varients: function
       | ^^^^^^^^ did you mean 'variants'?
-ops.yaml:1:1: error: entry 'abs' lacks the key 'func' [missing-key]
+ops.yaml:1:1: error: the key 'func' is missing from entry 'abs' [missing-key]
     1 | varients: function
       | ^^^^^^^^ add 'func: ...'
 ops.yaml:2:15: error: 'maybe' is neither true nor false [bad-boolean]
@@ -93,9 +93,9 @@ ops.yaml:2:15: error: 'maybe' is neither true nor false [bad-boolean]
 ops.yaml:3:15: error: 'NoChek' is not a device check [unknown-device-check]
     3 | device_check: NoChek
       |               ^^^^^^ did you mean 'NoCheck'? (one of: NoCheck, ExactSame)
-ops.yaml:4:19: error: '-' can't stand in a C++ name [bad-identifier]
+ops.yaml:4:19: error: '-' is not allowed in a C++ name [bad-identifier]
     4 | dispatch: {CPU: my-co::k, CUDA: [x]}
-      |                   ^ letters, digits and '_' only
+      |                   ^ use letters, digits and '_'
 ops.yaml:4:33: error: expected text here, not a list [wrong-kind]
     4 | dispatch: {CPU: my-co::k, CUDA: [x]}
       |                                 ^^^
@@ -169,27 +169,27 @@ def test_mistakes_of_all_items_are_reported() -> None:
     assert_expected_inline(
         mistakes(list_of(identifier), "[a b, 1c, ok, [x], new, 'a::b', '', é]"),
         """\
-ops.yaml:1:6: error: ' ' can't stand in a C++ name [bad-identifier]
+ops.yaml:1:6: error: ' ' is not allowed in a C++ name [bad-identifier]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
-      |      ^ letters, digits and '_' only
+      |      ^ use letters, digits and '_'
 ops.yaml:1:10: error: a C++ name can't start with a digit [bad-identifier]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
-      |          ^ letters, digits and '_' only
+      |          ^ use letters, digits and '_'
 ops.yaml:1:18: error: expected text here, not a list [wrong-kind]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
       |                  ^^^
 ops.yaml:1:23: error: 'new' is a keyword of C++, not a name [bad-identifier]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
       |                       ^^^
-ops.yaml:1:30: error: a name without namespaces goes here [too-many-namespaces]
+ops.yaml:1:30: error: write a name without a namespace [too-many-namespaces]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
       |                              ^^^
 ops.yaml:1:36: error: expected text here, not an empty value [wrong-kind]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
       |                                    ^^
-ops.yaml:1:40: error: '?' can't stand in a C++ name [bad-identifier]
+ops.yaml:1:40: error: '?' is not allowed in a C++ name [bad-identifier]
     1 | k: [a b, 1c, ok, [x], new, 'a::b', '', ?]
-      |                                        ^ letters, digits and '_' only
+      |                                        ^ use letters, digits and '_'
 """,
     )
 
@@ -204,18 +204,18 @@ def test_what_is_no_qualified_name() -> None:
     assert_expected_inline(
         "".join(mistakes(qualified_name, f"'{one}'") for one in written),
         """\
-ops.yaml:1:7: error: '-' can't stand in a C++ name [bad-identifier]
+ops.yaml:1:7: error: '-' is not allowed in a C++ name [bad-identifier]
     1 | k: 'my-co::k'
-      |       ^ letters, digits and '_' only
+      |       ^ use letters, digits and '_'
 ops.yaml:1:5: error: a part of this C++ name is missing [bad-identifier]
     1 | k: '::k'
-      |     ^ letters, digits and '_' only
+      |     ^ use letters, digits and '_'
 ops.yaml:1:8: error: a part of this C++ name is missing [bad-identifier]
     1 | k: 'a::'
-      |        ^ letters, digits and '_' only
-ops.yaml:1:8: error: ':' can't stand in a C++ name [bad-identifier]
+      |        ^ use letters, digits and '_'
+ops.yaml:1:8: error: ':' is not allowed in a C++ name [bad-identifier]
     1 | k: 'a:::b'
-      |        ^ letters, digits and '_' only
+      |        ^ use letters, digits and '_'
 ops.yaml:1:15: error: 'a::b::c::d::e' has more than 3 namespaces [too-many-namespaces]
     1 | k: 'a::b::c::d::e'
       |               ^^^
@@ -224,13 +224,13 @@ ops.yaml:1:9: error: 'delete' is a keyword of C++, not a name [bad-identifier]
       |         ^^^^^^
 ops.yaml:1:8: error: a C++ name can't start with a digit [bad-identifier]
     1 | k: 'a::1b'
-      |        ^ letters, digits and '_' only
-ops.yaml:1:9: error: ' ' can't stand in a C++ name [bad-identifier]
+      |        ^ use letters, digits and '_'
+ops.yaml:1:9: error: ' ' is not allowed in a C++ name [bad-identifier]
     1 | k: 'a::b c'
-      |         ^ letters, digits and '_' only
-ops.yaml:1:9: error: ' ' can't stand in a C++ name [bad-identifier]
+      |         ^ use letters, digits and '_'
+ops.yaml:1:9: error: ' ' is not allowed in a C++ name [bad-identifier]
     1 | k: 'a::b '
-      |         ^ letters, digits and '_' only
+      |         ^ use letters, digits and '_'
 """,
     )
 
@@ -266,13 +266,13 @@ def test_mistakes_in_tags() -> None:
     assert_expected_inline(
         log.render(),
         """\
-tags.yaml:1:9: error: '-' can't stand in a C++ name [bad-identifier]
+tags.yaml:1:9: error: '-' is not allowed in a C++ name [bad-identifier]
     1 | - tag: x-y
-      |         ^ letters, digits and '_' only
+      |         ^ use letters, digits and '_'
 tags.yaml:3:3: error: unknown key 'tga' in a tag [unknown-key]
     3 | - tga: b
       |   ^^^ did you mean 'tag'?
-tags.yaml:5:3: error: a tag lacks the key 'desc' [missing-key]
+tags.yaml:5:3: error: the key 'desc' is missing from a tag [missing-key]
     5 | - tag: d
       |   ^^^ add 'desc: ...'
 tags.yaml:8:8: error: the tag 'e' is declared twice [duplicate-tag]

@@ -60,22 +60,22 @@ def test_mistakes_of_views() -> None:
     assert_expected_inline(
         report(Source("ops.yaml", definitions)),
         """\
-ops.yaml:1:9: error: 'peek' is a view, but it has no copying form [view-without-copy]
+ops.yaml:1:9: error: 'peek' is a view, but has no copy form [view-without-copy]
     1 | - func: peek(Tensor(a) self) -> Tensor(a)
       |         ^^^^ add an entry for 'peek_copy' with 'tags: view_copy'
-ops.yaml:3:9: error: 'fold_inverse' is a view, but it has no copying form [view-without-copy]
+ops.yaml:3:9: error: 'fold_inverse' is a view, but has no copy form [view-without-copy]
     3 | - func: fold_inverse(Tensor(a) self, Tensor src) -> Tensor(a)
       |         ^^^^^^^^^^^^ add an entry for 'fold_scatter' with 'tags: view_copy'
-ops.yaml:5:9: error: 'pick' is a view, but its first argument 'by' is no Tensor [view-base]
+ops.yaml:5:9: error: 'pick' is a view, but its first argument 'by' is not a Tensor [view-base]
     5 | - func: pick(int by, Tensor(a) self) -> Tensor(a)
-      |         ^^^^ the Tensor that it is a view of must come first
-ops.yaml:11:9: error: 'ends' is a view, but it returns neither one Tensor nor one list of them [view-returns]
+      |         ^^^^ the viewed Tensor must be the first argument
+ops.yaml:11:9: error: 'ends' is a view, but returns neither a Tensor nor a list of Tensors [view-returns]
    11 | - func: ends(Tensor(a) self) -> (Tensor(a), Tensor(a))
-      |         ^^^^ without 'dispatch', a view may return what the operators that it is made of do
-ops.yaml:18:9: error: 'turn' is made of other operators, but 'turn_' is not [view-composite]
+      |         ^^^^ without 'dispatch' the view is composite, and may return anything
+ops.yaml:18:9: error: 'turn' is composite, but 'turn_' is not [view-composite]
    18 | - func: turn_(Tensor(a!) self) -> Tensor(a!)
       |         ^^^^^ a view and its in-place form must both have kernels under CompositeImplicitAutograd, or neither
-ops.yaml:17:9: note: the other is here
+ops.yaml:17:9: note: the other form is here
    17 | - func: turn(Tensor(a) self) -> Tensor(a)
       |         ^^^^
 5 errors
@@ -100,18 +100,18 @@ def test_mistakes_of_other_forms() -> None:
     assert_expected_inline(
         report(Source("ops.yaml", definitions)),
         """\
-ops.yaml:1:9: error: 'poke_' writes to its arguments, and there is no functional form to call in its stead [no-functional-form]
+ops.yaml:1:9: error: 'poke_' writes to its arguments, and has no functional form to call instead [no-functional-form]
     1 | - func: poke_(Tensor(a!) self) -> Tensor(a!)
       |         ^^^^^ write 'autogen: poke, poke.out'
-ops.yaml:3:9: error: 'stir.twice' writes to its arguments, and there is no functional form to call in its stead [no-functional-form]
+ops.yaml:3:9: error: 'stir.twice' writes to its arguments, and has no functional form to call instead [no-functional-form]
     3 | - func: stir.twice(Tensor self, Tensor(a!) seen) -> Tensor
       |         ^^^^^^^^^^ write 'autogen: stir_functional.twice, stir.twice_out'
-ops.yaml:5:9: error: 'pour.into' writes to its arguments, and there is no functional form to call in its stead [no-functional-form]
+ops.yaml:5:9: error: 'pour.into' writes to its arguments, and has no functional form to call instead [no-functional-form]
     5 | - func: pour.into(Tensor self, *, Tensor(a!) jug) -> Tensor(a!)
       |         ^^^^^^^^^ add an entry for 'pour' that returns what this writes to 'jug'
 ops.yaml:7:9: error: 'both' returns 'seen', which it writes to [returned-write]
     7 | - func: both(Tensor self, Tensor(a!) seen) -> Tensor(a!)
-      |         ^^^^ drop it from the returns: callers have it already
+      |         ^^^^ remove it from the returns: callers already have it
 ops.yaml:9:9: error: 'maybe' writes to 'seen', which may be None [autogen-optional-write]
     9 | - func: maybe(Tensor self, Tensor(a!)? seen) -> Tensor
       |         ^^^^^ write the entries of maybe_functional and maybe.out yourself, or drop the '?'

@@ -166,7 +166,7 @@ opgen: error: argument 'w': None tells nothing of the type that it is instead of
   give an example that is a value
 opgen: error: result '0': a schema has no type for object [no-schema-type]
   take it apart into tensors, numbers and text
-<schema>:1:1: error: 'bad name' is no operator name [schema-syntax]
+<schema>:1:1: error: 'bad name' is not an operator name [schema-syntax]
     1 | bad name
       | ^^^^^^^^""",
     )

@@ -202,7 +202,7 @@ class TestMistakes:
         self.check(
             text,
             """\
-ops.yaml:1:9: error: this value holds ': ', which starts a mapping in YAML [yaml-quote]
+ops.yaml:1:9: error: this value contains ': ', which starts a mapping in YAML [yaml-quote]
     1 | - func: a: b
       |         ^^^^ quote this value
 ops.yaml:3:6: error: this quote is never closed [yaml-syntax]
@@ -228,7 +228,7 @@ ops.yaml:6:6: note: '[' was opened here
         self.check(
             "- name: f\n  self: a ? b : c\n",
             """\
-ops.yaml:2:9: error: this value holds ': ', which starts a mapping in YAML [yaml-quote]
+ops.yaml:2:9: error: this value contains ': ', which starts a mapping in YAML [yaml-quote]
     2 |   self: a ? b : c
       |         ^^^^^^^^^ quote this value
 1 error
@@ -242,19 +242,19 @@ ops.yaml:2:9: error: this value holds ': ', which starts a mapping in YAML [yaml
 ops.yaml:1:6: error: YAML tags are not supported [yaml-tag]
     1 | - a: !x.defined()
       |      ^^^^^^^^^^^^ quote this value if it is text
-ops.yaml:2:6: error: there is no anchor '&grad' for this alias to name [yaml-alias]
+ops.yaml:2:6: error: there is no anchor '&grad' for this alias [yaml-alias]
     2 | - b: *grad
       |      ^^^^^ quote this value if it is text
 ops.yaml:3:6: error: a list can't start on the line of its key [yaml-quote]
     3 | - c: - d
       |      ^^^ write the list on lines of its own, or quote this value if it is text
-ops.yaml:4:6: error: '|' and '>' start a block of text and stand alone on their line [yaml-quote]
+ops.yaml:4:6: error: '|' and '>' start a block of text; nothing may follow them on their line [yaml-quote]
     4 | - e: >foo
       |      ^^^^ put the text on the lines below, or quote this value
 ops.yaml:5:10: error: expected 'key: value' here [yaml-syntax]
     5 | - f: "x" + y
-      |          ^^^ quote the whole value if this belongs to it, or mend the indentation
-ops.yaml:6:7: error: there is no such escape in double quotes [yaml-syntax]
+      |          ^^^ quote the whole value if this belongs to it, or fix the indentation
+ops.yaml:6:7: error: this is not an escape in double quotes [yaml-syntax]
     6 | - g: "\\q"
       |       ^^ write '\\\\' for a backslash, or use single quotes
 6 errors
@@ -265,7 +265,7 @@ ops.yaml:6:7: error: there is no such escape in double quotes [yaml-syntax]
         self.check(
             "- a: b\n   c: d\n- e: f\n\tg: h\n- i: j\n k: l\n- m: n\n  o\n  p: q\n- r: s\n  t\n",
             """\
-ops.yaml:2:4: error: this line reads as part of the value above it, so it can't hold ': ' [yaml-indent]
+ops.yaml:2:4: error: this line reads as part of the value above it, so it can't contain ': ' [yaml-indent]
     2 |    c: d
       |    ^^^^ indent it like its sibling keys, or quote the whole value
 ops.yaml:4:1: error: tabs can't indent in YAML [yaml-tab]
@@ -315,7 +315,7 @@ ops.yaml:2:5: note: first given here
             """\
 ops.yaml:1:1: error: merge keys are not supported [yaml-merge]
     1 | <<: x
-      | ^^ write out the keys that it would bring
+      | ^^ write the merged keys out
 ops.yaml:2:4: error: YAML tags are not supported [yaml-tag]
     2 | a: !!python/object:os.system y
       |    ^^^^^^^^^^^^^^^^^^^^^^^^^ quote this value if it is text
@@ -335,7 +335,7 @@ ops.yaml:4:1: error: a key must be a word, not a list or a mapping [yaml-key]
             """\
 ops.yaml:2:1: error: a second YAML document starts here [yaml-documents]
     2 | ---
-      | ^^^ remove it, or put what follows in a file of its own
+      | ^^^ remove it, or move what follows to another file
 1 error
 """,
         )
@@ -344,10 +344,10 @@ ops.yaml:2:1: error: a second YAML document starts here [yaml-documents]
         self.check(
             "a: &here [*here]\nb: *hree\n",
             """\
-ops.yaml:1:11: error: the alias '*here' stands inside what it names [yaml-alias]
+ops.yaml:1:11: error: the alias '*here' is inside the value of its own anchor [yaml-alias]
     1 | a: &here [*here]
       |           ^^^^^
-ops.yaml:2:4: error: there is no anchor '&hree' for this alias to name [yaml-alias]
+ops.yaml:2:4: error: there is no anchor '&hree' for this alias [yaml-alias]
     2 | b: *hree
       |    ^^^^^ did you mean 'here'?
 2 errors
@@ -358,10 +358,10 @@ ops.yaml:2:4: error: there is no anchor '&hree' for this alias to name [yaml-ali
         self.check(
             "a: b\0c\nd: \x07\n",
             """\
-ops.yaml:1:5: error: the character U+0000 can't stand in a YAML file [bad-character]
+ops.yaml:1:5: error: the character U+0000 is not allowed in YAML [bad-character]
     1 | a: b?c
       |     ^ remove it, or write it as an escape in double quotes
-ops.yaml:2:4: error: the character U+0007 can't stand in a YAML file [bad-character]
+ops.yaml:2:4: error: the character U+0007 is not allowed in YAML [bad-character]
     2 | d: ?
       |    ^ remove it, or write it as an escape in double quotes
 2 errors

@@ -261,7 +261,7 @@ selection.yaml:4:3: error: there is no operator 'aten::emty' [unknown-operator]
 selection.yaml:4:38: error: unknown key 'is_used_for_trainning' in operator 'aten::emty' [unknown-key]
     4 |   aten::emty: {is_root_operator: on, is_used_for_trainning: no}
       |                                      ^^^^^^^^^^^^^^^^^^^^^ did you mean 'is_used_for_training'?
-selection.yaml:5:3: error: 'relu' lacks its namespace [missing-namespace]
+selection.yaml:5:3: error: the namespace of 'relu' is missing [missing-namespace]
     5 |   relu: {}
       |   ^^^^ did you mean 'aten::relu'?
 selection.yaml:6:3: error: there is no operator 'aten::relu.x' [unknown-operator]
@@ -344,7 +344,7 @@ def test_mistakes_on_the_command_line() -> None:
 --op-registration-whitelist:1:11: error: there is no operator 'aten::emty' [unknown-operator]
     1 | aten::add aten::emty relu aten::add.Tensor aten::relu
       |           ^^^^^^^^^^ did you mean 'aten::empty'?
---op-registration-whitelist:1:22: error: 'relu' lacks its namespace [missing-namespace]
+--op-registration-whitelist:1:22: error: the namespace of 'relu' is missing [missing-namespace]
     1 | aten::add aten::emty relu aten::add.Tensor aten::relu
       |                      ^^^^ did you mean 'aten::relu'?
 3 errors

@@ -412,7 +412,7 @@ static PyObject * python_to(PyObject* self_, PyObject* args, PyObject* kwargs)
 
 PyMethodDef functions[] = {
     {"extremes", castPyCFunctionWithKeywords(python_extremes), METH_VARARGS | METH_KEYWORDS, "extremes(input, dims=(0, 1), *, out=None) -> (Tensor least, Tensor greatest)\n"},
-    {"fade", castPyCFunctionWithKeywords(python_fade), METH_VARARGS | METH_KEYWORDS, "fade(input, by=0.5, *, out=None) -> Tensor\n\n`fade_`, but what it changes is left as it is, and returned changed.\n"},
+    {"fade", castPyCFunctionWithKeywords(python_fade), METH_VARARGS | METH_KEYWORDS, "fade(input, by=0.5, *, out=None) -> Tensor\n\n`fade_` without its writes: returns the changed values instead.\n"},
     {"fade_", castPyCFunctionWithKeywords(python_fade_), METH_VARARGS | METH_KEYWORDS, "fade_(input, by=0.5) -> Tensor\n\nFades `input`.\n"},
     {"grid", castPyCFunctionWithKeywords(python_grid), METH_VARARGS | METH_KEYWORDS, "grid(n, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False) -> Tensor\n"},
     {"mix", castPyCFunctionWithKeywords(python_mix), METH_VARARGS | METH_KEYWORDS, "mix(input, other, *, by=1, out=None) -> Tensor\n\nMixes `input` with \"other\", \\ and more.\n\nmix(input, other, *, by=1) -> Tensor\n\nMixes `input` with a number.\n"},
