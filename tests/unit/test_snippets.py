@@ -18,7 +18,7 @@ from opgen.output.template_parser import parse_sections
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 PACKAGE: Final = REPOSITORY / "opgen"
 FILES: Final = sorted(map(Path, snippet_files()))
-MOST_LINES_IN_STRINGS: Final = 450
+MOST_LINES_IN_STRINGS: Final = 360
 
 
 def render(section: str, text: str, **values: object) -> str:
@@ -108,14 +108,18 @@ def test_every_file_has_a_user() -> None:
 # ------------------------------------------------------------------------------- text in strings
 
 
+_NAMES: Final = re.compile(r"[\w.\s]*")
+"""A list of names, which is no generated text."""
+
+
 def _line_breaks(node: ast.expr) -> int:
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    return sum(text.count("\n") for text in texts)
+    return 0 if _NAMES.fullmatch("".join(texts)) else sum(text.count("\n") for text in texts)
 
 
 def lines_in_strings(tree: ast.Module) -> int:
-    """The line breaks in string literals that have two or more of them, docstrings aside."""
+    """The line breaks in string literals that have two or more of them; docstrings and lists of names don't count."""
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     inner |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     literals = [node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr)]
