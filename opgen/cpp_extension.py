@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,9 @@ __all__ = ["GenerationError", "generate_sources", "generated_extension", "genera
 _LISTS: Final = "sources.cmake"
 _TORCH: Final = "torch.utils.cpp_extension"
 _OUTPUT: Final = "build/generated"
-_FLAGS: Final = ("-std=c++20",)
+_FLAGS: Final = ("-std=c++20", "-g0")
+"""What compilers are told; Python's own flags ask for debug information, which makes ten times as large a library."""
+_LINKED_FLAGS: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
 
 Paths = Sequence[str | os.PathLike[str]]
 
@@ -71,7 +74,7 @@ def generated_package(
 
     The operators and the package's module are one library, `<name>._C`.  `settings` are as for `generated_extension`.
     """
-    build = importlib.import_module(_TORCH).BuildExtension
+    build = _build_command(_torch_builder().BuildExtension)
     extension = _extension(
         f"{name}._C", definitions, sources, cuda_sources, output, include_dirs, flags, settings, with_python=True
     )
@@ -106,6 +109,36 @@ def generated_extension(
     )
 
 
+def _torch_builder() -> Any:
+    """Return `torch.utils.cpp_extension`; end the program with one line if torch or a compiler is missing."""
+    has_torch = importlib.util.find_spec("torch") is not None
+    _require_tool("torch", f"{sys.executable} -m pip install torch", found=has_torch)
+    if sys.platform != "win32":
+        compiler = (os.environ.get("CXX") or "c++").split()[0]
+        install = "xcode-select --install" if sys.platform == "darwin" else "apt-get install g++"
+        _require_tool(compiler, install, found=shutil.which(compiler) is not None)
+    return importlib.import_module(_TORCH)
+
+
+def _require_tool(name: str, install: str, *, found: bool) -> None:
+    if not found:
+        raise SystemExit(f"opgen: building an extension needs {name}, and there is none; install it with: {install}")
+
+
+def _build_command(base: Any) -> Any:
+    """Return a command `build_ext` that says how much there is to compile; Ninja says what is done."""
+
+    def build_extension(self: Any, extension: Any) -> None:
+        sys.stdout.write(f"opgen: compiling {len(extension.sources)} sources of {extension.name}\n")
+        if not self.use_ninja:
+            install = f"{sys.executable} -m pip install ninja"
+            sys.stdout.write(f"opgen: without ninja, one source is compiled at a time; install it with: {install}\n")
+        sys.stdout.flush()
+        base.build_extension(self, extension)
+
+    return type("BuildExtension", (base,), {"build_extension": build_extension})
+
+
 def _extension(
     name: str,
     definitions: str | os.PathLike[str],
@@ -118,14 +151,15 @@ def _extension(
     *,
     with_python: bool,
 ) -> Any:
-    cpp_extension = importlib.import_module(_TORCH)
+    cpp_extension = _torch_builder()
     made = generate_sources(definitions, output, flags=flags)
     files = [*made["sources"], *(made["python_sources"] if with_python else ()), *_paths(sources)]
     kind = cpp_extension.CppExtension
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
         files += [*made.get("cuda_sources", ()), *_paths(cuda_sources)]
-    settings.setdefault("extra_compile_args", {"cxx": [*_FLAGS], "nvcc": [*_FLAGS]})
+    settings.setdefault("extra_compile_args", {"cxx": [*_FLAGS], "nvcc": ["-std=c++20"]})
+    settings.setdefault("extra_link_args", [*_LINKED_FLAGS])
     folders = [os.path.abspath(output), *map(os.path.abspath, include_dirs)]
     return kind(name, files, include_dirs=folders, **settings)
 
@@ -144,10 +178,12 @@ def load(
 
     `name` is the operators' namespace; `settings` are those of `torch.utils.cpp_extension.load`.
     """
-    cpp_extension = importlib.import_module(_TORCH)
+    cpp_extension = _torch_builder()
+    _require_tool("ninja", f"{sys.executable} -m pip install ninja", found=cpp_extension.is_ninja_available())
     folder = Path(build_directory).resolve()
     made = generate_sources(definitions, folder / "generated", flags=flags)
     settings.setdefault("extra_cflags", [*_FLAGS])
+    settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
     folder.mkdir(parents=True, exist_ok=True)
     library = cpp_extension.load(
         name,

@@ -58,7 +58,7 @@ function(opgen_backend name)
   add_library(${name} SHARED ${generated} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
-  target_link_libraries(${name} PUBLIC torch)
+  target_link_libraries(${name} PUBLIC opgen::torch)
   # Vectors are never handed from one library to another.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)

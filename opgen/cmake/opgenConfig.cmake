@@ -30,6 +30,10 @@
 
 cmake_minimum_required(VERSION 3.18)
 
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "How much is optimized" FORCE)
+endif()
+
 get_filename_component(OPGEN_PYTHON_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 # The Python that runs opgen and has torch or mlx; a setup.py (opgen.mlx_extension) names its own.
@@ -40,20 +44,7 @@ if(NOT TARGET Python::Interpreter)
   find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
 endif()
 
-# Finds torch: the one that CMAKE_PREFIX_PATH or Torch_DIR names, or else that of the Python.
-function(_opgen_find_torch)
-  if(NOT Torch_DIR AND NOT OPGEN_TORCH_PREFIX)
-    execute_process(
-      COMMAND "${Python_EXECUTABLE}" -c
-        "import importlib.util as u, os; s = u.find_spec('torch'); print(os.path.join(s.submodule_search_locations[0], 'share', 'cmake') if s else '')"
-      OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
-    set(OPGEN_TORCH_PREFIX "${prefix}" CACHE PATH "Where the CMake package of torch is")
-  endif()
-  list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_PREFIX}")
-  find_package(Torch REQUIRED)
-  get_filename_component(folder "${TORCH_LIBRARY}" DIRECTORY)
-  find_library(OPGEN_TORCH_PYTHON_LIBRARY torch_python HINTS "${folder}")
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/opgenTorch.cmake") # _opgen_find_torch(), _opgen_has_device(…)
 
 # Runs opgen if anything that it reads has changed; the lists of what it wrote go to <lists>.
 function(_opgen_generate name definitions output lists flags)
@@ -97,29 +88,17 @@ function(_opgen_depend_on depfile definitions)
   endforeach()
 endfunction()
 
-# Whether sources for a kind of device can be compiled here.
-function(_opgen_has_device device result)
-  set(found FALSE)
-  if(device STREQUAL "cuda")
-    if(TARGET torch_cuda)
-      set(found TRUE)
+# Compiles what is generated with less effort than what computes: it is glue, and nobody debugs it.
+function(_opgen_compile_as_glue)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "/(Unit_[0-9]+|PythonBindings)\\.cpp$")
+      set(optimized "$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<NOT:$<CONFIG:Debug>>>")
+      set(gnu "$<CXX_COMPILER_ID:GNU,Clang,AppleClang>")
+      # GCC's collector takes a tenth of the time, and finds little.
+      set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS
+        "$<${optimized}:-O1>;$<${gnu}:-g0>;$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>")
     endif()
-  elseif(device STREQUAL "hip")
-    if(TARGET torch_hip)
-      set(found TRUE)
-    endif()
-  elseif(device STREQUAL "mps")
-    if(APPLE)
-      set(found TRUE)
-    endif()
-  elseif(device STREQUAL "xpu")
-    if(TARGET torch_xpu)
-      set(found TRUE)
-    endif()
-  else()
-    set(found TRUE) # a device of the author's own
-  endif()
-  set(${result} ${found} PARENT_SCOPE)
+  endforeach()
 endfunction()
 
 # Lays out the package in <folder>, of the files in opgen_python, and builds its module of opgen_python_sources.
@@ -206,11 +185,12 @@ function(opgen_extension name)
     endif()
   endforeach()
 
+  _opgen_compile_as_glue(${opgen_sources} ${opgen_python_sources})
   add_library(${name} SHARED ${sources})
   set_target_properties(${name} PROPERTIES
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
-  target_link_libraries(${name} PUBLIC torch)
+  target_link_libraries(${name} PUBLIC opgen::torch)
   # Vectors are never handed from one library to another.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
   if(opgen_python_sources)

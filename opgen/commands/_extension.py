@@ -23,6 +23,7 @@ from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import check_formulas
 from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
+from opgen.frontend.shape_functions import load_shape_functions
 from opgen.model import OperatorName
 from opgen.output.build_files import render_install_list
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
@@ -38,6 +39,7 @@ _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"
 _DERIVATIVES: Final = "autograd/derivatives.yaml"
 _DEPRECATED: Final = "autograd/deprecated.yaml"
+_SHAPES: Final = "meta.py"
 
 EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_headers")),
@@ -66,7 +68,7 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
         bind(EMITTERS, extension, templates),
         install_root(request.options.install_dir),
         templates,
-        read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES)),
+        read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES)),
         operators=len(extension.program.functions),
         lists=partial(_lists, request),
     )
@@ -117,7 +119,10 @@ def load_extension(
     log.extend(breaches)
     if breaches:
         return None
-    log.extend(advise(program))
+    shapes = source / _SHAPES
+    shape_functions = load_shape_functions(shapes, program, log) if with_python and shapes.exists() else None
+    if not log.has_errors:
+        log.extend(advise(program, shape_functions))
     namespace = program.functions[0].namespace
     python = derive_package(program, log) if with_python else None
     autograd = None
@@ -129,7 +134,8 @@ def load_extension(
     if log.has_errors:
         return None
     named = rename_arguments(program, _differentiated(autograd))
-    extension = replace(derive_extension(named, namespace, options), python=python)
+    extension = derive_extension(named, namespace, options)
+    extension = replace(extension, python=python, shape_functions=shape_functions)
     return extension if autograd is None else replace(extension, autograd=replace(autograd, program=extension.program))
 
 

@@ -30,6 +30,7 @@ from opgen.model import (
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.program.python import PythonProgram
+from opgen.program.shape_functions import ShapeFunctions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class Extension:
     """The operators' derivatives; None if nobody wrote any."""
     python: PythonProgram | None = None
     """The operators as functions of a Python package; None if there is to be none."""
+    shape_functions: ShapeFunctions | None = None
+    """Shape functions in Python, which the package registers; None if there are none."""
 
     def signatures(self, function: NativeFunction) -> Signatures:
         """The function's signatures, derived once."""

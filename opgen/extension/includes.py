@@ -9,11 +9,17 @@ so that adding an operator changes no header of another's.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Final
 
 from opgen.dest.includes import by_root_name
 from opgen.extension.extension import Extension
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+
+_COSTLY_TYPES: Final = MappingProxyType(
+    {"ITensorListRef": "ATen/core/IListRef.h", "c10::List<": "ATen/core/List.h"},
+)
 
 
 def header(extension: Extension, path: str) -> str:
@@ -26,6 +32,12 @@ def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | N
     if names is None:
         names = by_root_name(extension.program.grouped)
     return [header(extension, f"ops/{name}{suffix}.h") for name in sorted(set(names))]
+
+
+def type_includes(texts: Iterable[str]) -> list[str]:
+    """Return the headers of the types in declarations that `detail/Types.h` leaves out: they double its cost."""
+    declared = "\n".join(texts)
+    return [path for name, path in _COSTLY_TYPES.items() if name in declared]
 
 
 def render_file(extension: Extension, templates: TemplateSet, path: str, template: str, **env: object) -> OutputFile:

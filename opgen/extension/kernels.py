@@ -23,7 +23,7 @@ from opgen.dest.includes import by_root_name
 from opgen.dest.meta_functions import render_precomputed
 from opgen.extension.batching import batch_rule_signature
 from opgen.extension.extension import Extension
-from opgen.extension.includes import header, include_all, operator_headers, render_file
+from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
 from opgen.model import BackendIndex, BackendMetadata, DispatchKey, NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -60,7 +60,15 @@ def _meta_header(extension: Extension, templates: TemplateSet, name: str, items:
     parents = [group.out.structured_inherits for group in groups]
     includes = list(dict.fromkeys(_parent_header(parent) for parent in parents if parent is not None))
     classes = [_meta_class(extension, group) for group in groups]
-    return render_file(extension, templates, f"ops/{name}_meta.h", "MetaHeader.h", includes=includes, classes=classes)
+    return render_file(
+        extension,
+        templates,
+        f"ops/{name}_meta.h",
+        "MetaHeader.h",
+        includes=includes,
+        type_includes=type_includes(classes),
+        classes=classes,
+    )
 
 
 def _parent_header(parent: str) -> str:
@@ -111,6 +119,7 @@ def _native_header(
         f"ops/{name}_native.h",
         "NativeHeader.h",
         includes=includes,
+        type_includes=type_includes(text for declared in blocks.values() for text in declared),
         blocks=[_Block(space, tuple(declared)) for space, declared in blocks.items()],
     )
 

@@ -19,7 +19,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name
 from opgen.dest.operator_call import operator_arguments
 from opgen.extension.extension import Extension
-from opgen.extension.includes import header, include_all, operator_headers, render_file
+from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -33,7 +33,14 @@ def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Itera
         yield render_file(extension, templates, "detail/Boxing.h", "detail/Boxing.h")
     for name, functions in by_root_name(extension.program.functions).items():
         operators = [_operator(extension, function) for function in functions]
-        yield render_file(extension, templates, f"ops/{name}_ops.h", "OperatorsHeader.h", operators=operators)
+        yield render_file(
+            extension,
+            templates,
+            f"ops/{name}_ops.h",
+            "OperatorsHeader.h",
+            operators=operators,
+            type_includes=type_includes(operator.type for operator in operators),
+        )
     yield include_all(extension, templates, "Operators.h", operator_headers(extension, "_ops"))
 
 

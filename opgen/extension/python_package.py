@@ -12,6 +12,7 @@ named tuples, `_compiling` sees to `torch.compile`, and `py.typed` says that all
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python import structseq_fieldnames
@@ -43,13 +44,25 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
         text = templates.render(f"{FOLDER}/{path}.in", {**env, **more})
         return OutputFile(f"{FOLDER}/{extension.package}/{path}", text)
 
-    yield file("__init__.py", names=names, exported=exported)
+    shapes = extension.shape_functions
+    registered = [_ShapeFunction(*names) for names in shapes.functions] if shapes else []
+    yield file("__init__.py", names=names, exported=exported, shape_functions=registered)
+    if shapes:
+        yield file("_meta.py", text=shapes.text)
     yield file("_compiling.py")
     yield file("_C.pyi", functions=_stubs(python))
     if returns:
         yield file("return_types.py", names=sorted(returns))
         yield file("return_types.pyi", classes=[structseq_class(name, returns[name]) for name in sorted(returns)])
     yield OutputFile(f"{FOLDER}/{extension.package}/py.typed", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _ShapeFunction:
+    """A shape function in Python, as the template calls its parts."""
+
+    name: str
+    operator: str
 
 
 def _stubs(python: PythonProgram) -> list[str]:

@@ -25,7 +25,7 @@ from opgen.dispatch_keys import DispatchKey, is_cuda_dispatch_key
 from opgen.extension.backends import Backend, backend
 from opgen.extension.batching import is_decomposed_by_vmap, wrap_batch_rule
 from opgen.extension.extension import Extension
-from opgen.extension.includes import header, include_all, operator_headers, render_file
+from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
 from opgen.extension.operators import origin
 from opgen.extension.structured import wrap_structured
 from opgen.model import BackendIndex, NativeFunction
@@ -50,6 +50,7 @@ def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterat
                 "BackendHeader.h",
                 backend=key.lower(),
                 declarations=declarations,
+                type_includes=type_includes(declarations),
             )
         yield include_all(extension, templates, f"{key}Functions.h", operator_headers(extension, suffix, declared))
 

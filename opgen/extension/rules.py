@@ -25,6 +25,7 @@ from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import BackendMetadata, NativeFunction, SchemaKind
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
+from opgen.program.shape_functions import ShapeFunctions
 
 _TORCH_NAMESPACE: Final = "aten"
 RESERVED_NAMESPACES: Final = frozenset(
@@ -55,19 +56,21 @@ def check_extension(program: Program) -> Iterator[Diagnostic]:
     yield from first or (diagnostic for rule in _RULES for diagnostic in rule(program))
 
 
-def advise(program: Program) -> Iterator[Diagnostic]:
+def advise(program: Program, shape_functions: ShapeFunctions | None = None) -> Iterator[Diagnostic]:
     """Remarks on what works, but could work in more places."""
+    in_python = frozenset(operator for _, operator in shape_functions.functions) if shape_functions else frozenset()
     meta = program.backend_indices.get(DispatchKey.Meta)
     for function in _written(program):
         is_given = function.part_of_structured_group or function.has_composite_kernel
         is_given = is_given or (meta is not None and meta.has_kernel(function))
+        is_given = is_given or str(function.func.name) in in_python
         if is_given or function.func.kind() is SchemaKind.inplace or _is_of_views(function):
             continue
         message = (
             f"'{function.func.name}' has no kernel under Meta, so 'torch.compile', 'torch.export' and fake tensors "
             "can't tell what it returns"
         )
-        label = "add 'Meta' to its dispatch table, or register one with 'torch.library.register_fake'"
+        label = "add 'Meta' to its dispatch table, or a shape function to 'meta.py'"
         yield Diagnostic("no-meta-kernel", message, function.loc, label, severity="warning")
 
 

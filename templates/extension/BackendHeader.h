@@ -2,6 +2,9 @@
 #pragma once
 #include <c10/core/TensorOptions.h>
 #include <$namespace/detail/Types.h>
+$for include in type_includes
+#include <$include>
+$endfor
 
 namespace $namespace::$backend {
 

@@ -6,6 +6,9 @@ $endfor
 #include <ATen/TensorMeta.h>
 #include <$namespace/MetaBase.h>
 #include <$namespace/detail/Types.h>
+$for include in type_includes
+#include <$include>
+$endfor
 
 namespace $namespace::meta {
 

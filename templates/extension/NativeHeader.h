@@ -4,6 +4,9 @@ $for include in includes
 #include <$include>
 $endfor
 #include <$namespace/detail/Types.h>
+$for include in type_includes
+#include <$include>
+$endfor
 
 $for block in blocks
 namespace ${block.name} {

@@ -1,6 +1,9 @@
 // $generated_comment
 #pragma once
 #include <$namespace/detail/Types.h>
+$for include in type_includes
+#include <$include>
+$endfor
 
 namespace $namespace::_ops {
 

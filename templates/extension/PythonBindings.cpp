@@ -1,5 +1,9 @@
 // $generated_comment
 // The functions of the Python package `$package`: each has torch's parser read its arguments, and calls the operator.
+// Glue is compiled with less effort than what computes, whatever the build asks for beside it.
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O1")
+#endif
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY // torch's headers format messages with it, but its libraries don't export it
 #endif

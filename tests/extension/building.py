@@ -56,7 +56,7 @@ def run(command: Sequence[str | os.PathLike[str]], cwd: Path, **variables: str) 
     return done.stdout
 
 
-def configure(source: Path, build: Path, generator: str) -> str:
+def configure(source: Path, build: Path, generator: str, **more: str) -> str:
     """Configures a project, for a build that takes little time rather than one that runs fast."""
     where = run([sys.executable, "-m", "opgen", "--cmake-dir"], source).strip()
     settings = {
@@ -64,6 +64,7 @@ def configure(source: Path, build: Path, generator: str) -> str:
         "Python_EXECUTABLE": sys.executable,
         "CMAKE_BUILD_TYPE": "Debug",
         "CMAKE_CXX_FLAGS_DEBUG": f"-O0 {QUICK}",
+        **more,
     }
     flags = [f"-D{name}={value}" for name, value in settings.items()]
     return run(["cmake", "-G", generator, "-S", source, "-B", build, *flags], source)

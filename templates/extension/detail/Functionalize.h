@@ -2,7 +2,9 @@
 #pragma once
 // What the kernels of functionalization are made with.
 #include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/core/IListRef.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/List.h>
 #include <ATen/ops/as_strided_scatter.h>
 #include <algorithm>
 #include <memory>

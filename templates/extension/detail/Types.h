@@ -1,9 +1,7 @@
 // $generated_comment
 #pragma once
-// What the signatures of operators are made of.
+// What the signatures of most operators are made of; the headers of those that take lists of other kinds include more.
 #include <ATen/core/Generator.h>
-#include <ATen/core/IListRef.h>
-#include <ATen/core/List.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/DispatchKeySet.h>

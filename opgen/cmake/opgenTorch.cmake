@@ -1,0 +1,117 @@
+# torch for CMake: its headers and libraries as the target `opgen::torch`, found without `find_package(Torch)`.
+#
+# `find_package(Torch)` fails for a torch with CUDA on a machine without CUDA's toolkit, and takes a second.  Only where
+# there are a torch with CUDA, HIP or XPU and the device's compiler is it called, for what sources for the device need.
+#
+#     _opgen_find_torch()       sets OPGEN_TORCH_ROOT and OPGEN_TORCH_PYTHON_LIBRARY, and makes opgen::torch
+#     _opgen_has_device(…)      whether sources for a kind of device can be compiled
+
+# Sets OPGEN_TORCH_ROOT: the torch that Torch_DIR or CMAKE_PREFIX_PATH names, or else that of the Python.
+function(_opgen_find_torch_root)
+  if(OPGEN_TORCH_ROOT AND EXISTS "${OPGEN_TORCH_ROOT}/include/torch")
+    return()
+  endif()
+  find_path(OPGEN_TORCH_CONFIG TorchConfig.cmake HINTS ${Torch_DIR} PATH_SUFFIXES share/cmake/Torch)
+  mark_as_advanced(OPGEN_TORCH_CONFIG)
+  if(OPGEN_TORCH_CONFIG)
+    get_filename_component(root "${OPGEN_TORCH_CONFIG}/../../.." ABSOLUTE)
+  else()
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+        "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
+      OUTPUT_VARIABLE root OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  if(NOT root)
+    message(FATAL_ERROR "opgen: '${Python_EXECUTABLE}' has no torch; install it with: ${Python_EXECUTABLE} -m pip install torch")
+  endif()
+  set(OPGEN_TORCH_ROOT "${root}" CACHE PATH "Where torch is")
+endfunction()
+
+function(_opgen_find_torch)
+  if(TARGET opgen::torch)
+    return()
+  endif()
+  _opgen_find_torch_root()
+  set(include "${OPGEN_TORCH_ROOT}/include")
+  if(NOT EXISTS "${include}/torch/library.h")
+    message(FATAL_ERROR "opgen: there are no headers of torch in '${include}'")
+  endif()
+  set(folder "${OPGEN_TORCH_ROOT}/lib")
+  find_library(OPGEN_TORCH_PYTHON_LIBRARY torch_python HINTS "${folder}" NO_DEFAULT_PATH)
+  add_library(opgen::torch INTERFACE IMPORTED GLOBAL)
+  if(TARGET torch)
+    target_link_libraries(opgen::torch INTERFACE torch) # the caller has found it
+    return()
+  endif()
+  _opgen_device_compilers(devices)
+  if(devices)
+    list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_ROOT}/share/cmake")
+    find_package(Torch REQUIRED)
+    target_link_libraries(opgen::torch INTERFACE torch)
+    return()
+  endif()
+  foreach(name torch torch_cpu c10)
+    find_library(OPGEN_LIBRARY_${name} ${name} HINTS "${folder}" NO_DEFAULT_PATH)
+    mark_as_advanced(OPGEN_LIBRARY_${name})
+    if(NOT OPGEN_LIBRARY_${name})
+      message(FATAL_ERROR "opgen: there is no library '${name}' of torch in '${folder}'")
+    endif()
+    target_link_libraries(opgen::torch INTERFACE "${OPGEN_LIBRARY_${name}}")
+  endforeach()
+  target_include_directories(opgen::torch SYSTEM INTERFACE "${include}" "${include}/torch/csrc/api/include")
+  _opgen_abi(abi)
+  target_compile_definitions(opgen::torch INTERFACE ${abi})
+endfunction()
+
+# The definition by which torch says which strings and lists of libstdc++ it was compiled with, if it says so.
+function(_opgen_abi result)
+  set(${result} "" PARENT_SCOPE)
+  set(config "${OPGEN_TORCH_ROOT}/share/cmake/Torch/TorchConfig.cmake")
+  if(EXISTS "${config}")
+    file(READ "${config}" text)
+    if(text MATCHES "_GLIBCXX_USE_CXX11_ABI=([01])")
+      set(${result} "_GLIBCXX_USE_CXX11_ABI=${CMAKE_MATCH_1}" PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+# The kinds of device that torch has libraries for and the machine a compiler; says which are left out.
+function(_opgen_device_compilers result)
+  set(devices)
+  foreach(pair "cuda nvcc CUDACXX" "hip hipcc HIPCXX" "xpu icpx SYCLCXX")
+    separate_arguments(pair)
+    list(GET pair 0 device)
+    list(GET pair 1 compiler)
+    list(GET pair 2 variable)
+    find_library(OPGEN_LIBRARY_torch_${device} torch_${device} HINTS "${OPGEN_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+    mark_as_advanced(OPGEN_LIBRARY_torch_${device})
+    if(OPGEN_LIBRARY_torch_${device})
+      find_program(OPGEN_COMPILER_${device} NAMES ${CMAKE_CUDA_COMPILER} $ENV{${variable}} ${compiler}
+        HINTS ENV CUDA_HOME ENV CUDA_PATH ENV ROCM_PATH PATHS /usr/local/cuda /opt/rocm PATH_SUFFIXES bin)
+      mark_as_advanced(OPGEN_COMPILER_${device})
+      if(OPGEN_COMPILER_${device})
+        list(APPEND devices ${device})
+      else()
+        message(STATUS "opgen: torch has '${device}', but there is no ${compiler}: sources for it are left out")
+      endif()
+    endif()
+  endforeach()
+  set(${result} "${devices}" PARENT_SCOPE)
+endfunction()
+
+# Whether sources for a kind of device can be compiled here.
+function(_opgen_has_device device result)
+  set(found FALSE)
+  if(device MATCHES "^(cuda|hip|xpu)$")
+    if(TARGET torch_${device})
+      set(found TRUE)
+    endif()
+  elseif(device STREQUAL "mps")
+    if(APPLE)
+      set(found TRUE)
+    endif()
+  else()
+    set(found TRUE) # a device of the author's own
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()

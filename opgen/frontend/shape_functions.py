@@ -1,0 +1,77 @@
+"""`meta.py` → the shape functions that authors write in Python, or every mistake in the file.
+
+Each function at the file's top level is called after an operator, its overload's name behind an underscore: `norm`,
+`norm_out`. The Python package registers it, so it needs no build. Names that begin with an underscore are the author's.
+
+    def twice(self):                    →   ShapeFunctions(text, (("twice", "twice"),))
+        return torch.empty_like(self)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span, UserError, closest
+from opgen.dispatch_keys import DispatchKey
+from opgen.frontend.nodes import read_source
+from opgen.model import NativeFunction
+from opgen.program.program import Program
+from opgen.program.shape_functions import ShapeFunctions
+
+
+def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> ShapeFunctions | None:
+    """Return the shape functions of a file; None, with the reasons logged, if anything is wrong with them."""
+    try:
+        source = read_source(path)
+        tree = _parse(source)
+    except UserError as problem:
+        log.extend(problem.diagnostics)
+        return None
+    operators = {f.func.name.unambiguous_name(): f for f in program.functions}
+    found = [(name, span) for name, span in _functions(tree, source) if not name.startswith("_")]
+    mistakes = [m for name, span in found for m in _mistakes(program, operators, name, span)]
+    log.extend(mistakes)
+    if mistakes:
+        return None
+    return ShapeFunctions(source.text, tuple((name, str(operators[name].func.name)) for name, _ in found))
+
+
+def _parse(source: Source) -> ast.Module:
+    try:
+        return ast.parse(source.text)
+    except SyntaxError as problem:
+        span = _span(source, problem.lineno or 1, max((problem.offset or 1) - 1, 0), 1)
+        raise UserError(Diagnostic("shape-function-syntax", f"this isn't Python: {problem.msg}", span)) from None
+
+
+def _functions(tree: ast.Module, source: Source) -> Iterator[tuple[str, Span]]:
+    lines = source.text.split("\n")
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            column = lines[node.lineno - 1].index(node.name, node.col_offset + len("def "))
+            yield node.name, _span(source, node.lineno, column, len(node.name))
+
+
+def _span(source: Source, line: int, column: int, length: int) -> Span:
+    start = sum(len(text) + 1 for text in source.text.split("\n")[: line - 1]) + column
+    return Span(source, min(start, len(source.text)), min(start + length, len(source.text)))
+
+
+def _mistakes(program: Program, operators: dict[str, NativeFunction], name: str, span: Span) -> Iterator[Diagnostic]:
+    function = operators.get(name)
+    if function is None:
+        near = closest(name, operators)
+        label = f"did you mean '{near}'?" if near else "helper functions begin with an underscore"
+        yield Diagnostic("shape-function-unknown", f"there is no operator called '{name}'", span, label)
+    elif _has_meta(program, function):
+        message = f"'{function.func.name}' has a shape function already"
+        yield Diagnostic("shape-function-twice", message, span, "remove it here, or in the definitions")
+
+
+def _has_meta(program: Program, function: NativeFunction) -> bool:
+    """Whether something else tells what the operator returns."""
+    meta = program.backend_indices.get(DispatchKey.Meta)
+    is_given = meta is not None and meta.has_kernel(function)
+    return is_given or function.part_of_structured_group or function.has_composite_kernel

@@ -1,0 +1,15 @@
+"""Shape functions that authors write in Python: what emitters of an extension see of `meta.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeFunctions:
+    """A file of shape functions in Python."""
+
+    text: str
+    """The whole file."""
+    functions: tuple[tuple[str, str], ...]
+    """The functions' names, and those of their operators (`norm.out`), in the order of the file."""

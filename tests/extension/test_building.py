@@ -1,0 +1,136 @@
+"""What builds cost and need: compiler caches, torch without a toolkit for its device, tools that are missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from opgen import __main__ as opgen
+from opgen import cpp_extension
+from tests.extension.building import EXAMPLES, configure, require_tools, run
+
+TINY = """
+- func: mylib::twice(Tensor self) -> Tensor
+  dispatch:
+    CPU: twice
+"""
+TWICE = """
+#include <ATen/ops/mul.h>
+#include <mylib/NativeFunctions.h>
+
+at::Tensor mylib::native::twice(const at::Tensor& self) {
+  return at::mul(self, 2);
+}
+"""
+
+META = """
+import torch
+
+def twice(self):
+    return torch.empty_like(self)
+"""
+
+
+def _project(folder: Path) -> Path:
+    assert opgen.main(["new", "mylib", "--into", str(folder)]) == 0
+    (folder / "ops" / "native" / "native_functions.yaml").write_text(TINY)
+    (folder / "ops" / "meta.py").write_text(META)
+    (folder / "src" / "kernels.cpp").write_text(TWICE)
+    return folder
+
+
+def test_builds_in_two_folders_share_a_compiler_cache(tmp_path: Path) -> None:
+    """Every compiler call of the second build is answered by the cache: sources name no folder of the first."""
+    require_tools("ninja")
+    if shutil.which("ccache") is None:
+        pytest.fail("ccache is missing: install it with 'apt-get install ccache'", pytrace=False)
+    environment = {"CCACHE_DIR": str(tmp_path / "cache"), "CCACHE_BASEDIR": str(tmp_path)}
+    for name in ("first", "second"):
+        project = _project(tmp_path / name)
+        configure(project, project / "build", "Ninja", CMAKE_CXX_COMPILER_LAUNCHER="ccache")
+        run(["ccache", "--zero-stats"], project, **environment)
+        run(["ninja"], project / "build", **environment)
+    lines = run(["ccache", "--print-stats"], tmp_path, **environment).splitlines()
+    counts = {name: int(count) for name, count in (line.split("\t") for line in lines)}
+    assert counts["direct_cache_hit"] + counts["preprocessed_cache_hit"] == 3
+    assert counts["cache_miss"] == 0
+    _check_shape_function_in_python(tmp_path / "second")
+
+
+def _check_shape_function_in_python(project: Path) -> None:
+    """It serves compilers, and a change of it compiles nothing."""
+    (project / "ops" / "meta.py").write_text(META + "    # changed\n")
+    assert "Building" not in run(["ninja"], project / "build")
+    program = "import mylib, torch; assert mylib.twice(torch.empty(3, device='meta')).shape == (3,)"
+    run([sys.executable, "-c", program], project, PYTHONPATH=str(project / "build" / "python"))
+
+
+@pytest.fixture
+def torch_with_cuda(tmp_path: Path) -> Path:
+    """A torch with CUDA, made of the installed one, whose CMake package fails as it does without CUDA's toolkit."""
+    spec = find_spec("torch")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    installed, made = Path(spec.submodule_search_locations[0]), tmp_path / "torch"
+    config = made / "share" / "cmake" / "Torch" / "TorchConfig.cmake"
+    config.parent.mkdir(parents=True)
+    config.write_text('message(FATAL_ERROR "Your installed Caffe2 version uses CUDA but I cannot find the toolkit")\n')
+    (made / "include").symlink_to(installed / "include")
+    (made / "lib").mkdir()
+    for library in (installed / "lib").iterdir():
+        (made / "lib" / library.name).symlink_to(library)
+    (made / "lib" / "libtorch_cuda.so").touch()
+    return made
+
+
+def test_torch_with_cuda_builds_without_the_toolkit(torch_with_cuda: Path, tmp_path: Path) -> None:
+    require_tools("ninja")
+    compiler = shutil.which("nvcc")
+    ignored = [str(Path(compiler).parent)] if compiler else []
+    build = tmp_path / "build"
+    said = configure(
+        EXAMPLES / "rational",
+        build,
+        "Ninja",
+        Torch_DIR=str(torch_with_cuda / "share" / "cmake" / "Torch"),
+        CMAKE_IGNORE_PATH=";".join([*ignored, "/usr/local/cuda/bin"]),
+    )
+    assert "torch has 'cuda', but there is no nvcc: sources for it are left out" in said
+    targets = run(["ninja", "-t", "targets", "all"], build)
+    assert "Unit_0.cpp.o" in targets
+    assert "RegisterCUDA" not in targets
+    assert str(torch_with_cuda / "lib" / "libtorch_cpu.so") in (build / "build.ninja").read_text()
+
+
+def test_builds_optimize_unless_told_otherwise(tmp_path: Path) -> None:
+    require_tools("ninja")
+    project = _project(tmp_path / "mylib")
+    lists = project / "CMakeLists.txt"
+    default = "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+    assert default in lists.read_text()
+    lists.write_text(lists.read_text().replace(default, ""))
+    where = run([sys.executable, "-m", "opgen", "--cmake-dir"], project).strip()
+    flags = [f"-Dopgen_DIR={where}", f"-DPython_EXECUTABLE={sys.executable}"]
+    run(["cmake", "-G", "Ninja", "-S", project, "-B", project / "build", *flags], project)
+    assert "CMAKE_BUILD_TYPE:STRING=Release" in (project / "build" / "CMakeCache.txt").read_text()
+
+
+def test_missing_torch_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as problem:
+        cpp_extension.generated_package("mylib", tmp_path, [])
+    assert str(problem.value) == (
+        f"opgen: building an extension needs torch, and there is none; install it with: {sys.executable} -m pip install"
+        " torch"
+    )
+
+
+def test_missing_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", os.fspath(tmp_path / "no-compiler"))
+    with pytest.raises(SystemExit, match=r"needs .*no-compiler, and there is none; install it with: "):
+        cpp_extension.load("mylib", tmp_path, [], build_directory=tmp_path)
