@@ -41,6 +41,10 @@ MLX_REQUIREMENTS: Final = (
 )
 
 
+TORCHAO: Final = "torchao-0.18.0"
+"""A library with operators of its own, for `opgen import`."""
+
+
 def cache_folder() -> Path:
     """The folder that all resources are in."""
     named = os.environ.get(CACHE_VARIABLE)
@@ -109,6 +113,14 @@ def _download_wheel(requirement: str, place: Path) -> Path:
     raise RuntimeError(f"pip can't download {requirement}:\n{said}")
 
 
+def fetch_torchao(folder: Path) -> None:
+    """Unpack the wheel of torchao, whose Python registers operators with any torch."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="wheel-") as place:
+        wheel = _download_wheel("torchao==0.18.0", Path(place))
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+
+
 def fetch_mlx(folder: Path) -> None:
     """Make a virtual environment with mlx and what tests of its operators need, and without torch.
 
@@ -126,7 +138,8 @@ def _run(command: Sequence[str]) -> None:
 
 
 RESOURCES: Final[Mapping[str, Callable[[Path], None]]] = MappingProxyType(
-    {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS} | {MLX: fetch_mlx}
+    {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS}
+    | {MLX: fetch_mlx, TORCHAO: fetch_torchao}
 )
 """The name of each resource, and what fills its folder."""
 

@@ -25,6 +25,12 @@ KINDS: Final = MappingProxyType({"one_of": 0, "check_words": 2})
 
 SHOWN_ELSEWHERE: Final = MappingProxyType(
     {
+        "import-load": "tests/unit/test_import.py",
+        "import-missing": "tests/unit/test_import.py",
+        "import-nothing": "tests/unit/test_import.py",
+        "import-several": "tests/unit/test_import.py",
+        "import-unread": "tests/unit/test_import.py",
+        "import-unreadable": "tests/unit/test_import.py",
         "mlx-missing": "tests/unit/test_nanobind.py",
         "nanobind-mismatch": "tests/unit/test_nanobind.py",
         "nanobind-missing": "tests/unit/test_nanobind.py",

@@ -44,7 +44,7 @@ R made(const at::Tensor& x) {
 
 template <class R, class... A>
 R answer(const char* name, const A&... arguments) {
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow((std::string("corpus::") + name).c_str(), "");
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow((std::string("corpus::") + name).c_str(), "");
   const auto& schema = op.schema();
   const torch::jit::Stack stack = corpus::detail::make_stack(schema, arguments...);
   c10::IValue echoed;

@@ -1,0 +1,112 @@
+"""`opgen import`: write the definitions of a library whose operators are registered by hand.
+
+    opgen import src/*.cpp python/ops.py -d ops           from m.def(…), m.impl(…), torch.library.define(…), custom_op
+    opgen import --from-ops mylib --load libmylib.so -d ops   from the dispatcher, after the library is loaded
+
+It writes `native/native_functions.yaml` below `-d`, and lists what it could not read.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from opgen.diagnostics import Diagnostics
+from opgen.importing.definitions import Imported, combine, render_definitions
+from opgen.importing.dispatcher import read_dispatcher
+from opgen.importing.sources import read_source
+from opgen.output.emitter import Emitter, bind
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.run.command import Command, Group
+from opgen.run.flags import add_dry_run, add_talk
+from opgen.run.work import Work, install_root
+
+_DEFINITIONS: Final = "native/native_functions.yaml"
+_SUFFIXES: Final = frozenset({".py", ".pyi", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".hip", ".mm"})
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the command."""
+    parser.add_argument(
+        "sources", nargs="*", type=Path, metavar="FILE", help="C++ or Python sources, or folders of them"
+    )
+    parser.add_argument("--from-ops", metavar="NAMESPACE", help="read the operators of a namespace from the dispatcher")
+    parser.add_argument(
+        "--load", action="append", default=[], metavar="FILE", help="library, or Python module, that registers them"
+    )
+    parser.add_argument("--namespace", metavar="NAMESPACE", help="take the operators of this namespace alone")
+    parser.add_argument("-d", "--install-dir", type=Path, default=Path("ops"), metavar="DIR", help="default: ops")
+    add_dry_run(parser)
+    add_talk(parser)
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the registrations; return None, with the reasons logged, if there are none."""
+    imported = _read(given, log)
+    if log.has_errors or imported is None:
+        return None
+    chosen = _chosen(imported, given.namespace or given.from_ops, log)
+    if chosen is None:
+        return None
+    emitters = bind((Emitter("definitions", definitions),), chosen)
+    text = (
+        ""
+        if given.dry_run
+        else f"{len(chosen.operators)} operators of '{chosen.namespace}' are in {given.install_dir}\n"
+    )
+    # The file is the user's from now on.
+    return Work(emitters, install_root(given.install_dir), TemplateSet(), text=text, has_manifest=False)
+
+
+def definitions(imported: Imported) -> Iterator[OutputFile]:
+    """Yield the file of definitions."""
+    yield OutputFile(_DEFINITIONS, render_definitions(imported))
+
+
+def _read(given: argparse.Namespace, log: Diagnostics) -> list[Imported] | None:
+    if given.from_ops is not None:
+        return read_dispatcher(given.from_ops, given.load, log)
+    if not given.sources:
+        log.error(
+            "import-nothing", "there is nothing to import from", label="name sources, or a namespace with --from-ops"
+        )
+        return None
+    return combine([each for path in _files(given.sources, log) for each in read_source(path, log)], log)
+
+
+def _files(paths: Sequence[Path], log: Diagnostics) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+        elif path.is_file():
+            yield path
+        else:
+            log.error("import-missing", f"there is no file '{path}'")
+
+
+def _chosen(imported: Sequence[Imported], namespace: str | None, log: Diagnostics) -> Imported | None:
+    """Return the one namespace to write: definitions have one each."""
+    found = [each for each in imported if each.operators and namespace in (None, each.namespace)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"'{each.namespace}'" for each in imported if each.operators)
+    if found:
+        log.error("import-several", f"there are operators of {names}", label="choose one with --namespace")
+    else:
+        what = f"of '{namespace}' " if namespace else ""
+        log.error(
+            "import-nothing", f"no operator {what}is registered there", label=f"there are {names}" if names else ""
+        )
+    return None
+
+
+COMMAND: Final = Command(
+    name="import",
+    group=Group.OPERATORS,
+    summary="write the definitions of operators that are registered by hand",
+    add_flags=add_flags,
+    load=load,
+)

@@ -1,0 +1,1 @@
+"""Operators that are registered by hand → definitions: from sources of C++ and Python, or from the dispatcher."""

@@ -1,0 +1,28 @@
+"""One registration, as a source says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A schema, or a kernel under a key, or both."""
+
+    namespace: str
+    schema: str
+    """Without the namespace; the operator's name alone if this is a kernel."""
+    offset: int
+    """Where it stands in its source."""
+    key: str = ""
+    """The dispatch key of the kernel; empty without a kernel."""
+    kernel: str = ""
+    """The kernel's name in C++."""
+    tags: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it can't be read; empty if it can."""
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether there is no schema."""
+        return "(" not in self.schema

@@ -1,0 +1,40 @@
+"""Sources of C++ and of Python → the operators that they register, as far as they say so in literals.
+
+    TORCH_LIBRARY(mylib, m) { m.def("scale(Tensor x, float by) -> Tensor"); }
+    TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("scale", &scale_cpu); }
+
+What is computed, or left to torch to infer from C++, is reported with its line: `--from-ops` reads that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from opgen.diagnostics import Diagnostics
+from opgen.importing.cpp_source import read_cpp
+from opgen.importing.definitions import Imported, Operator, readable_schema
+from opgen.importing.python_source import read_python
+from opgen.importing.registration import Registration
+
+
+def read_source(path: Path, log: Diagnostics) -> Iterator[Imported]:
+    """Yield the operators that a source registers, those of each registration by themselves."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        log.error("import-unreadable", f"'{path}' can't be read: {problem}")
+        return
+    read = read_python if path.suffix in (".py", ".pyi") else read_cpp
+    for each in read(text):
+        place = f"{path}:{text.count(chr(10), 0, each.offset) + 1}"
+        reason = each.problem or ("" if each.is_kernel else readable_schema(each.schema) or "")
+        if reason:
+            log.warning("import-unread", f"{place}: {reason}", label="read it with --from-ops, or write it by hand")
+        else:
+            yield _imported(each)
+
+
+def _imported(each: Registration) -> Imported:
+    kernels = {each.key: each.kernel} if each.key else {}
+    return Imported(each.namespace, (Operator(each.schema, kernels, each.tags),))
