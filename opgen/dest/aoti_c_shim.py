@@ -64,7 +64,7 @@ class _Shim:
     key: DispatchKey | None
     """None for any device."""
     operators: tuple[tuple[ShimmedOperator, DispatchKey | None], ...]
-    """In the order in which they are declared; with the key whose kernel is called, None for the dispatcher."""
+    """The operators in the order of declaration, each with the key whose kernel is called; None for the dispatcher."""
 
 
 def _shims(program: Program, options: Options) -> Iterator[_Shim]:
@@ -97,7 +97,7 @@ def _serving_key(
     operator: ShimmedOperator,
     key: DispatchKey,
 ) -> DispatchKey | None:
-    """The key whose kernel is called on the device with the key `key`; None if there is none."""
+    """Return the key whose kernel is called on the device of `key`; None if there is none."""
     function = operator.function
     if _has_kernel(program, key, function, structured.get(function.func.name)):
         return key

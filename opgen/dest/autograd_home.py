@@ -20,10 +20,10 @@ _NAMESPACE: Final = "aten"
 
 @dataclass(frozen=True, slots=True)
 class AutogradHome:
-    """How a library calls what its autograd is made of."""
+    """The names and choices of a library that has autograd kernels: torch, or an extension."""
 
     exports: str
-    """The macro that makes classes of nodes visible to other libraries; empty if nobody else needs them."""
+    """The macro that exports node classes; empty if other libraries don't need them."""
     node_pointer: str
     """The template of pointers to nodes."""
     make_node: str
@@ -33,15 +33,15 @@ class AutogradHome:
     spares_copies: bool
     """Whether kernels of operators on lists copy neither nodes nor storages."""
     complex_gradients: frozenset[str]
-    """Operators that torch knows to have formulas which hold for complex tensors as well."""
+    """Operators of torch whose formulas support complex tensors."""
     entry_points: str
     """The namespace of a class for each operator, which redispatches; empty for torch's own functions."""
     kernel_prefix: str
-    """What kernels' names begin with, lest formulas that call an operator find its kernel."""
+    """Prefix of kernel names, so that formulas that call an operator don't find its kernel."""
     checks_results: bool
-    """Whether a debug build looks at the storages of what operators are given and return."""
+    """Whether debug builds check the storages of arguments and results."""
     has_decompositions: bool
-    """Whether torch may know what an operator is made of, where there is no formula for its tangents."""
+    """Whether torch may have a decomposition of an operator without a formula for its tangents."""
     keeps_more: bool
     """Whether nodes keep values of types, too, that no formula of torch's own uses."""
     lacks_tangents: str
@@ -98,5 +98,5 @@ def extension_home(namespace: str) -> AutogradHome:
 
 
 def is_of_torch(function: NativeFunction) -> bool:
-    """Whether an operator is one of torch's, so that what torch knows of it by its name holds."""
+    """Return whether an operator is torch's, so that torch's lists of names apply to it."""
     return function.namespace == _NAMESPACE

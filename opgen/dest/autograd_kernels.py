@@ -1,4 +1,4 @@
-"""What the kernels of autograd have in common: their names, their parameters, what they return, and views.
+"""What autograd's kernels share: their names, parameters and results, and views.
 
 add.out   →   at::Tensor & add_out_out(c10::DispatchKeySet ks, …)
 """
@@ -108,5 +108,5 @@ def writes_arguments(function: NativeFunction) -> bool:
 
 def has_derived_kernel(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
     """Whether autograd calls the operator's kernels, rather than the operators that it is made of."""
-    # Asked of every operator; which derivatives there are need not be known of most.
+    # Runs for every operator, so derivatives are looked up last.
     return matched.func.is_abstract or dispatch_strategy(matched) == "use_derived"

@@ -1,4 +1,4 @@
-"""What autograd knows of single operators of torch's, by name, that their definitions don't say.
+"""Lists of torch's operators that autograd treats specially, and whose definitions don't say so.
 
 Nothing here is computed; a change of an operator in torch is a change of a line here.
 """
@@ -36,7 +36,7 @@ MAY_RETURN_OLD_STORAGE: Final = frozenset(
         "q_per_channel_zero_points", "slow_conv3d_forward",
     }
 )
-"""Kernels, by name, whose results may have a storage that is known elsewhere."""
+"""Kernels whose results may share their storage with other tensors."""
 
 MAY_RETURN_OLD_IMPL: Final = frozenset(
     {
@@ -45,11 +45,11 @@ MAY_RETURN_OLD_IMPL: Final = frozenset(
         "lift_fresh_copy", "lu_unpack", "q_per_channel_scales", "q_per_channel_zero_points",
     }
 )
-"""Kernels, by name, whose results may be tensors that are known elsewhere."""
+"""Kernels whose results may be existing tensors."""
 
 RESETS_GRADIENTS: Final = frozenset(
     {
         "resize_", "set_",
     }
 )
-"""Operators that make another tensor of `self`, so that what gathered its gradients is of no use."""
+"""Operators that replace `self`, so that its gradient accumulator must be reset."""

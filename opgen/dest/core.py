@@ -19,7 +19,7 @@ from opgen.program.program import Options, Program
 _OPERATOR_WORDS: Final = frozenset(
     ("and", "and_eq", "bitand", "bitor", "compl", "not", "not_eq", "or", "or_eq", "xor", "xor_eq")
 )
-"""Words that C++ reads as operators, so that no symbol can be called that."""
+"""Words that are operators in C++, so no symbol can have these names."""
 
 
 def emit_core_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -63,7 +63,7 @@ def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[Opera
 
 
 def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
-    """The declaration of a kernel, and what a backend's author must know of it."""
+    """Return the declaration of a kernel, with what the author of a backend needs to know."""
     function = signatures.function
     facts = {
         "schema": f"{function.namespace}::{signatures.schema}",
@@ -178,7 +178,7 @@ def _out_rows(signatures: Signatures) -> dict[str, str]:
     rows, returns = {}, signatures.func.returns
     for at, argument in enumerate(signatures.func.arguments.out):
         row = _facts_of(argument, signatures.policy) | {"allocate": True, "output": True}
-        # An operator that writes to several things, or to lists, may return nothing.
+        # An operator that writes to several arguments, or to lists, may return nothing.
         if at < len(returns) and (name := returns[at].name):
             row["field_name"] = name
         rows[argument.name] = mapping(row, "  ")
@@ -186,7 +186,7 @@ def _out_rows(signatures: Signatures) -> dict[str, str]:
 
 
 def _facts_of(argument: Argument, policy: TypePolicy) -> dict[str, Scalar]:
-    """What the list says of an argument, whether it is an out argument or not."""
+    """Return the list's entry for an argument."""
     facts: dict[str, Scalar] = {
         "name": argument.name,
         "type": cpp.argument_ctype(argument.type, mutable=argument.is_write, symint=False, policy=policy).cpp_type(),
@@ -204,7 +204,7 @@ def _facts_of(argument: Argument, policy: TypePolicy) -> dict[str, Scalar]:
 
 
 def _options_row(options: Binding) -> str:
-    """The parameter that stands for four arguments of the schema."""
+    """Return the parameter for the four tensor options."""
     row: dict[str, Scalar] = {
         "name": options.name,
         "type": options.type,
@@ -219,7 +219,7 @@ def _options_row(options: Binding) -> str:
 
 
 def typed_default(expression: str) -> Scalar:
-    """The value that a C++ default is, if Python has it too; else the expression."""
+    """Return the value of a C++ default if Python has it too; else the expression."""
     if expression in ("true", "false"):
         return expression == "true"
     for read in (int, float):

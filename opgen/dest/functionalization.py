@@ -41,7 +41,7 @@ _LISTS: Final = ("ops_headers", "func_definitions", "func_registrations")
 """The lists of the template that operators add to."""
 
 _Part: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""An operator's root name, and what it adds to each list."""
+"""An operator's root name, and its entries in each list."""
 
 _REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.source_Tensor"})
 """Functional forms and views whose groups have kernels written by hand in torch."""
@@ -73,7 +73,7 @@ def _parts(program: Program) -> Iterator[_Part]:
 
 
 def _render_item(program: Program, item: Item) -> _Part:
-    """What an operator adds to its shard, behind the name that says which one it is."""
+    """An operator's entries in its shard."""
     name, headers = item.root_name, tuple(render_includes(_included(item), ("_native", "_ops")))
     # Functionalization covers all operators or is of no use: a build that leaves some out has none of it.
     if isinstance(item, NativeFunction) or not program.selector.include_all_operators:

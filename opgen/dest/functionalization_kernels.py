@@ -39,7 +39,7 @@ _SNIPPETS: Final = Snippets("functionalization_kernels.cpp")
 
 
 def kernel_name(function: NativeFunction) -> str:
-    """What the kernel is called, in `at::functionalization`."""
+    """Return the name of the kernel in `at::functionalization`."""
     return native.name(function.func)
 
 
@@ -118,7 +118,7 @@ def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """What an operator writes to and returns."""
+    """The written arguments and the results of an operator."""
 
     written: tuple[str, ...]
     """Names of the arguments that it writes to."""
@@ -165,7 +165,7 @@ def render_mutation(program: Program, function: NativeFunction, functional: Nati
 
 
 def _checks_shapes(function: NativeFunction) -> bool:
-    """Whether `function` is first run on meta tensors, as it may refuse what the functional form takes."""
+    """Return whether `function` first runs on meta tensors: it may refuse what the functional form accepts."""
     # Of the forms that write, only in-place ones are sure to have a meta kernel.  There are no meta storages.
     takes_storage = any(a.type.is_base_ty_like(BaseTy.Storage) for a in function.func.arguments.flat_all)
     return function.func.kind() is SchemaKind.inplace and not takes_storage
@@ -207,14 +207,14 @@ def _render_return(signature: DispatcherSignature, effects: _Effects, fresh: Ite
 def _call_functional(
     program: Program, function: NativeFunction, functional: NativeFunction, parameters: _Parameters
 ) -> str:
-    """A call of the functional form with what was taken out of the wrappers."""
+    """Return a call of the functional form with the unwrapped arguments."""
     known = dict(zip(parameters.names, parameters.names, strict=True))
     known.update((tensor.name, f"{tensor.name}_") for tensor in parameters.tensors)
     out = function.func.arguments.out
     if str(function.func.name) in program.release.keep_dtype_of_out:
         known["dtype"] = "dtype.has_value() ? dtype : std::optional<at::ScalarType>(out_.scalar_type())"
     goals = program.signatures(functional).dispatcher.arguments
-    # An out form has no tensor options: they are those of what it writes to.
+    # An out form has no tensor options: they are those of its out argument.
     options = [goal for goal in goals if goal.name not in known]
     context = [Expr(f"{out[0].name}_", NamedCType("out", CONST_TENSOR))] if out else []
     known.update(zip([goal.name for goal in options], [e.expr for e in translate(context, options)], strict=True))
@@ -222,7 +222,7 @@ def _call_functional(
 
 
 def _take_results(effects: _Effects, count: int) -> str:
-    """Statements that wrap fresh ones of `count` results and give the others to what was written to."""
+    """Return statements that wrap the new results, and store the others in the written arguments."""
     fresh = [
         f"    auto output_{at} = at::functionalization::impl::to_functional_tensor({_result(at, count)});\n"
         for at in range(effects.fresh_count)

@@ -29,7 +29,7 @@ from opgen.program.program import Options, Program
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """One operator, as far as C++ functions that call it must know it."""
+    """An operator, with what the C++ functions that call it need."""
 
     function: NativeFunction
     comment: str
@@ -60,7 +60,7 @@ def emit_function_headers(program: Program, options: Options, templates: Templat
 
 
 def emit_function_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Functions.cpp`, which is about tensors of existing memory and the same for all operators."""
+    """Yields `Functions.cpp`, which does not depend on operators."""
     del program, options
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp"))
 
@@ -134,7 +134,7 @@ namespace symint {{
 
 
 def _redispatch_definitions(operator: _Operator) -> Iterator[str]:
-    """The C++ functions that go on with one operator, behind the key that they were called for."""
+    """Yield the C++ functions that redispatch one operator."""
     for signature, arguments in operator.callers:
         head = f"inline {signature.decl(is_redispatching_fn=True)}"
         arguments = f"dispatchKeySet, {arguments}" if arguments else "dispatchKeySet"

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 
 class Named(Protocol):
-    """A function, a group of functions, or what an emitter knows about one."""
+    """A function, a group of functions, or an emitter's value for one."""
 
     @property
     def root_name(self) -> str:
@@ -25,7 +25,7 @@ T = TypeVar("T", bound=Named)
 
 
 def by_root_name(items: Iterable[T]) -> dict[str, list[T]]:
-    """What belongs into the headers of each name, in the order in which the names come up."""
+    """Return the items of each name's header, in order of first appearance."""
     found: dict[str, list[T]] = {}
     for item in items:
         found.setdefault(item.root_name, []).append(item)

@@ -26,12 +26,12 @@ TEMPLATE: Final = "pattern.py.in"
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a function looks like in a graph, under some circumstances."""
+    """The graph of a function in one mode, such as inference."""
 
     function: str
     """The function that was traced; its patterns are in one module."""
     name: str
-    """Says under which circumstances as well: `mm_pattern_inference`."""
+    """The name of the pattern, with its mode: `mm_pattern_inference`."""
     code: str
     """Python that binds the name to the pattern."""
 

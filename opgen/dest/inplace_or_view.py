@@ -76,7 +76,7 @@ class _Noted:
 
     @staticmethod
     def of(matched: NativeFunctionWithDifferentiabilityInfo) -> _Noted | None:
-        """What is noted about an operator, if anything."""
+        """Return the record of an operator that writes or views; None for others."""
         function = matched.func
         written: tuple[int, ...] = ()
         if writes_arguments(function):
@@ -115,7 +115,7 @@ def _render(noted: _Noted, signatures: Signatures, name: str) -> str:
 
 
 def _render_view(matched: NativeFunctionWithDifferentiabilityInfo, signature: DispatcherSignature, call: str) -> str:
-    """Calls the operator, then ties the result to its base."""
+    """Return statements that call the operator and make its result a view of its base."""
     function = matched.func
     (name,) = cpp.return_names(function)
     base = viewed_argument(function).name
@@ -146,7 +146,7 @@ def _as_view(base: str, output: str, creation: str) -> str:
 
 
 def _render_replay(function: NativeFunction, signature: DispatcherSignature, base: str, index: str) -> str:
-    """Makes what takes the view again, and what inverts it, where strides won't do."""
+    """Return statements that define the functions that replay and invert the view, if strides are not enough."""
     others = [binding for binding in signature.arguments if binding.name != base]
     borrowed = [b.name for b in others if b.nctype.type in (INT_ARRAY_REF, SYM_INT_ARRAY_REF)]
     indices = [index] if index else []

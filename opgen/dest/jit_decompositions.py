@@ -30,13 +30,13 @@ class Decomposition:
     schema: str
     """With its library's name, as TorchScript prints it."""
     function: str
-    """The name of the function that does what the operator does."""
+    """The name of the function that decomposes the operator."""
     source: str
     """The function in TorchScript."""
 
 
 def emit_decompositions(decompositions: Sequence[Decomposition], templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `decomposition_registry_util.cpp`; a function that serves several operators is there once."""
+    """Yields `decomposition_registry_util.cpp`; a function for several operators is in it once."""
     functions = {each.function: each.source for each in decompositions}
     text = "".join(f"{source}\n" for source in functions.values())
     env = {

@@ -35,7 +35,7 @@ class Wrapper:
 
 @dataclass(frozen=True, slots=True)
 class KernelCalls:
-    """Remembers what calls of kernels and wrappers look like, for all keys."""
+    """Memoizes the text of calls of kernels and wrappers, for all keys."""
 
     program: Program
     kernel_class: str = ""
@@ -58,7 +58,7 @@ class KernelCalls:
         return f"{scope}::{kernel.kernel}"
 
     def kernel_arguments(self, function: NativeFunction, index: BackendIndex) -> str:
-        """The arguments of a call of the kernel, in a function that takes what the dispatcher's takes."""
+        """Return the arguments of a call of the kernel, in a function with the dispatcher's parameters."""
         known = (str(function.func.name), index.index[function.func.name].supports_symint(), index.external)
         found = self._kernel_arguments.get(known)
         if found is None:

@@ -1,4 +1,4 @@
-"""Turns a selection into what `selected_mobile_ops.h` tells torch's headers.
+"""Turns a selection into the constants of `selected_mobile_ops.h`, which torch's headers read.
 
 A build with `TEMPLATE_SELECTIVE_BUILD` includes that header before it registers anything, and leaves out
 what the header doesn't list.  For the selection of `aten::relu` and of the floats of one kernel:
@@ -24,7 +24,7 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 
 def header_values(selector: SelectiveBuilder, known: Iterable[str]) -> dict[str, object]:
-    """The values of the header's template; `known` are the operators there are, with overloads."""
+    """Return the values of the header's template; `known` are the defined operators, with overloads."""
     keeps_all = selector.include_all_operators
     keeps_else = keeps_all or selector.include_all_non_op_selectives
     macros = [] if keeps_all else [("TORCH_OPERATOR_WHITELIST", operator_list(selector, known))]
@@ -42,12 +42,12 @@ def operator_list(selector: SelectiveBuilder, known: Iterable[str]) -> list[str]
     """The operators that are selected, with their overloads, sorted."""
     selected = {name for name in known if selector.is_operator_selected(name)}
     overloaded = {strip_operator_overload_name(name) for name in selected}
-    # Operators that aren't known here, those that TorchScript brings for instance, are listed as they are.
+    # Operators that are not defined here, such as TorchScript's, are listed unchanged.
     return sorted({*selected, *(name for name in selector.operators if name not in overloaded or "." in name)})
 
 
 def class_list(classes: Iterable[str]) -> list[str]:
-    """The classes by the names under which they are registered, which lack their namespace, sorted."""
+    """Return the names under which classes are registered, without their namespace, sorted."""
     return sorted({name.rpartition(".")[2] for name in classes})
 
 

@@ -36,14 +36,14 @@ _OPERATORS_LEFT_OUT: Final = frozenset({"aten::full", "aten::full.names", "aten:
 
 @dataclass(frozen=True, slots=True)
 class Upgrader:
-    """A function that does what an operator once did, as byte code."""
+    """The former behavior of an operator, as byte code."""
 
     name: str
-    """Says which operator, and which versions: `gelu_0_9`."""
+    """The operator and the versions: `gelu_0_9`."""
     instructions: tuple[tuple[str, int, int], ...]
     """The code of each operation, and its two operands."""
     operators: tuple[tuple[str, str, int], ...]
-    """What operations call: name, overload, number of arguments."""
+    """The called operators: name, overload, number of arguments."""
     constants: tuple[Constant, ...]
     types: tuple[str, ...]
     """In the notation of TorchScript."""

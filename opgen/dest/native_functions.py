@@ -33,10 +33,10 @@ from opgen.program.program import Options, Program
 
 _Group: TypeAlias = NativeFunction | NativeFunctionsGroup
 _Declared: TypeAlias = tuple[str, str]
-"""A declaration, as what stands before its export macro and behind it."""
+"""A declaration, split at its export macro."""
 
 EXPORT: Final = "TORCH_API"
-"""The macro that exports what the release has no other macro for."""
+"""The export macro of declarations that the release has no other macro for."""
 
 
 def emit_native_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -154,5 +154,5 @@ class _Kernels:
         return self._of.get(function.func.name, ())
 
     def position(self, index: BackendIndex) -> int:
-        """Where the index's key stands among the keys."""
+        """Return the position of the index's key among the keys."""
         return self._positions[index.dispatch_key]

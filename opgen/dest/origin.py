@@ -22,7 +22,7 @@ def origin_comment(program: Program, function: NativeFunction, options: Options)
 
 
 def definition_place(function: NativeFunction, options: Options) -> str:
-    """File and line of the entry that `function` is made of; empty if lines may not be told."""
+    """Return file and line of the entry of `function`; empty if the output must not depend on lines."""
     if options.per_operator_headers:
         return ""
     return f"{PurePath(function.loc.source.name).name}:{function.loc.line}"

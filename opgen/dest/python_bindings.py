@@ -39,7 +39,7 @@ _MODULES: Final = tuple(
         ("special", "Special"),
     )
 )
-"""The modules below torch, each of which has a file of its own."""
+"""The modules below torch, each of which has its own file."""
 
 
 def emit_python_methods(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:

@@ -41,17 +41,17 @@ class PythonModule:
     """Where functions live in Python."""
 
     name: str
-    """As `__torch_function__` is told: `torch.linalg`."""
+    """The module's name for `__torch_function__`: `torch.linalg`."""
     object: str
     """The C++ variable that holds the module, or the class."""
     is_class: bool = False
     """Whether the functions are methods."""
     is_static: bool = False
-    """Whether they are static methods of a class that stands for the module."""
+    """Whether the functions are static methods of a class that represents the module."""
     namespace: str | None = None
-    """The namespace of the C++ functions that are called, where they aren't torch's."""
+    """The namespace of the C++ functions to call; None for torch's."""
     prefix: str = "THPVariable_"
-    """What the names of the C++ functions behind Python's begin with."""
+    """Prefix of the C++ functions that implement Python's."""
     override_check: str = "has_torch_function"
     """The C++ function that says whether Python overrides a method."""
     starts_devices: bool = False
@@ -66,7 +66,7 @@ class Binding:
 
     name: str
     base_name: str
-    """The name without marks, by which functions are sharded and headers are called."""
+    """The name without marks, which determines the shard and the headers."""
     forward: str
     method_def: str
     method: str
@@ -120,7 +120,7 @@ class Structseq:
 
 
 def structseq_of(function: NativeFunction, *, is_out_apart: bool = True) -> Structseq | None:
-    """The named tuple that the function returns, if it does; torch's out forms have one of their own."""
+    """Return the named tuple that the function returns, if any; torch's out forms have their own."""
     fields = structseq_fieldnames(function.func.returns)
     if not fields:
         return None
@@ -197,7 +197,7 @@ def _parser_body(function: PythonFunction, calls: _Calls) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """What the calls of the overloads of one Python function have alike."""
+    """Renders the calls of the overloads of one Python function."""
 
     module: PythonModule
     structseqs: Mapping[Structseq, str]
@@ -232,7 +232,7 @@ class _Calls:
         )
 
     def _wrapped(self, call: DispatchCall, overload: Overload, function: NativeFunction, called: str) -> str:
-        """What Python gets of what is `called`."""
+        """Return the expression that converts the result of `called` for Python."""
         if call.requires_grad is not None:
             called += f".set_requires_grad({call.requires_grad})"
         named = ""

@@ -1,4 +1,4 @@
-"""The classes of the graph's nodes → their Python types, on which what they keep can be looked at.
+"""The classes of autograd nodes → their Python types, whose attributes are the saved variables.
 
     static PyObject* THPAbsBackward0_self_getter(THPCppFunction *self, void *_unused) {
       HANDLE_TH_ERRORS
@@ -59,7 +59,7 @@ def emit_python_node_headers(program: AutogradProgram, templates: TemplateSet) -
 
 def emit_python_node_sources(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """python_functions_0.cpp … and python_functionsEverything.cpp"""
-    # Nodes that were derived for operators on lists have no Python type of their own.
+    # Nodes that were derived for operators on lists have no Python type.
     nodes = program.nodes_of(program.infos)
     members = dict.fromkeys([member for node in nodes for member in node.members])
     shown = {member: _shown(member) for member in members}
@@ -76,7 +76,7 @@ def emit_python_node_sources(program: AutogradProgram, templates: TemplateSet) -
 
 
 def _shard_key(node: Node) -> str:
-    """What decides the file of a node: the operator's name; with a dot for a derived `_copy` operator."""
+    """Return the key of a node's shard: the operator's name, with a dot for a derived `_copy` operator."""
     name = str(node.info.func.func.name.name)
     return f"{name}." if node.op.endswith("_copy") else name
 

@@ -35,7 +35,7 @@ def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> 
 
 
 def structseqs(program: PythonProgram, *, is_out_apart: bool = True) -> Iterator[tuple[Structseq, str]]:
-    """Every named tuple, by the names of the functions, and what tells it from others of that function."""
+    """Return every named tuple by function name, with a suffix if the function has several."""
     by_name: dict[str, list[NativeFunction]] = {}
     for function in program.bound:
         if len(function.func.returns) > 1:
@@ -45,7 +45,7 @@ def structseqs(program: PythonProgram, *, is_out_apart: bool = True) -> Iterator
 
 
 def structseq_getter(structseq: Structseq) -> str:
-    """The C++ function that gives the type object of a named tuple."""
+    """Return the C++ function that returns the type object of a named tuple."""
     return f"get_{structseq.name}_structseq"
 
 

@@ -74,8 +74,8 @@ def _emit_key(
 def _file_env(
     key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options, release: Release
 ) -> Mapping[str, object]:
-    """What all shards of a key begin with."""
-    # Where there is nothing to register, no backend need have functions that allocate.
+    """Return the values that all shards of a key share."""
+    # Without registrations, the backend needs no functions that allocate.
     needs_none = not parts and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
     helpers_for = DispatchKey.Undefined if needs_none else key
     return {
@@ -89,7 +89,7 @@ def _file_env(
 
 
 def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Mapping[str, object]:
-    """The definitions and registrations for what a key has for one group, by places in the template."""
+    """Return the definitions and registrations of one group under a key, by template variable."""
     wrappers = [wrap(calls, served, form, service) for form, service in served.forms]
     return {
         "origin": _origin(served, options),
@@ -119,7 +119,7 @@ def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: Serv
 
 
 def render_registrations(served: Served, wrappers: Iterable[Wrapper], program: Program, options: Options) -> str:
-    """Tells the dispatcher of the wrappers, those of selected operators; empty if there are none."""
+    """Return the registrations of the wrappers of selected operators; empty if there are none."""
     if options.skip_dispatcher_op_registration:
         return ""
     registrations = [

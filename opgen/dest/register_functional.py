@@ -52,7 +52,7 @@ def wrap_functional(
 
 
 def _at_hand(function: NativeFunction, arguments: Sequence[Binding]) -> list[Expr | Binding]:
-    """What the call can be made of; tensor options that the functional form wants are those of the first result."""
+    """Return the values for the call; the functional form's tensor options are those of the first result."""
     outs = function.func.arguments.out
     options_of = [Expr(outs[0].name, NamedCType("out", CONST_TENSOR))] if outs else []
     return [*options_of, *arguments]
@@ -94,7 +94,7 @@ def _is_tensor(argument: Argument) -> bool:
 
 
 def _return(function: NativeFunction, results: Sequence[str], returns: CType) -> str:
-    """Returns what the form returns: the out arguments, what it changed, or results as they are."""
+    """Return the statement that returns the out arguments, the written arguments, or the results."""
     func = function.func
     if not func.returns:
         return "return;"

@@ -1,4 +1,4 @@
-"""A dispatch key → what stands at the head of its registrations: includes, and functions that allocate.
+"""A dispatch key → the head of its registrations: includes, and functions that allocate.
 
 The functions are those that the classes around structured kernels call, see `register_structured`:
 
@@ -58,7 +58,7 @@ def _create_out(key: DispatchKey) -> str:
     empty = _allocator(key, "empty")
     if not empty:
         return ""
-    # The meta function may say any device; what is allocated for it is on none.
+    # The meta function may name any device; its results are on the meta device.
     options = "options.device(at::kMeta)" if key is DispatchKey.Meta else "options"
     return _SNIPPETS.render(
         "create_out", empty=empty, options=options, empty_strided=_allocator(key, "empty_strided")
@@ -73,14 +73,14 @@ def _maybe_create_proxy(key: DispatchKey) -> str:
 
 
 def _allocator(key: DispatchKey, name: str) -> str:
-    """The function that allocates for `key` what `at::name` would; empty if there is none."""
+    """Return the function that allocates like `at::name` for `key`; empty if there is none."""
     if _has_allocator(key):
         return f"at::detail::{name}_{key.lower()}"
     return f"at::{name}" if key in _ALLOCATE_THROUGH_DISPATCHER else ""
 
 
 def _has_allocator(key: DispatchKey) -> bool:
-    """Whether the key's backend has functions of its own that allocate."""
+    """Return whether the key's backend has its own functions that allocate."""
     return key in STRUCTURED_DISPATCH_KEYS or key is DispatchKey.Meta
 
 

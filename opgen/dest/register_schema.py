@@ -64,7 +64,7 @@ def _render_definitions(definitions: Iterable[_Definition]) -> list[str]:
 
 
 def _render_library(name: str, definitions: Iterable[str]) -> str:
-    """The block of a library that isn't torch's own; empty, but there, if nothing of it is selected."""
+    """Return the block of a library that is not torch's; it has no registrations if nothing of it is selected."""
     macro = "TORCH_LIBRARY_FRAGMENT" if name in FRAGMENT_NAMESPACES else "TORCH_LIBRARY"
     statements = "".join([f"  {line}\n" for line in definitions])
     return f"{macro}({name}, m) {{\n{statements}}};"

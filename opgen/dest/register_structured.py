@@ -40,7 +40,7 @@ class StructuredClass:
     kind: SchemaKind
     outputs: int
     delegates: bool
-    """Whether the author's class wants to know of outputs too."""
+    """Whether it passes outputs on to the class that `structured_inherits` names."""
     has_names: bool
     """Whether outputs may have names of dimensions."""
     guard: str | None
@@ -67,7 +67,7 @@ def wrap_structured(
 def class_of(
     calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> StructuredClass:
-    """What sets this form's class apart from others."""
+    """Return the class for `function`, a form of `group`, under the key of `index`."""
     key, kind = index.dispatch_key, function.func.kind()
     kernel = index.get_kernel(group)
     if kernel is None:
@@ -88,7 +88,7 @@ def class_of(
 
 
 def render_class(made: StructuredClass) -> str:
-    """The class, without what the wrapper does with it."""
+    """Return the class, without the wrapper."""
     return assemble_class(made, constructor(made), set_output_functions(made))
 
 
@@ -130,7 +130,7 @@ _GIVEN_OUTPUT: Final = (
 
 
 def constructor(made: StructuredClass) -> str:
-    """The constructor, which takes the tensors that the caller gives; none if they are allocated."""
+    """Return the constructor, which takes the caller's tensors; empty if they are allocated."""
     if made.kind is SchemaKind.functional:
         return ""
     names = ["self"] if made.kind is SchemaKind.inplace else [f"out{at}" for at in range(made.outputs)]
@@ -191,7 +191,7 @@ def _provide_output(kind: SchemaKind, may_restride: bool) -> tuple[str, ...]:
 
 
 def constructor_arguments(function: NativeFunction) -> str:
-    """What the class is constructed with, in parentheses; nothing for a functional form."""
+    """Return the constructor's arguments in parentheses; empty for a functional form."""
     kind = function.func.kind()
     if kind is SchemaKind.functional:
         return ""
@@ -201,7 +201,7 @@ def constructor_arguments(function: NativeFunction) -> str:
 def kernel_calls(
     calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> list[str]:
-    """Calls the meta function, then what computes: the impl, the operator's out form, or nothing."""
+    """Return statements that call the meta function, then the impl or the operator's out form."""
     program, precomputed = calls.program, group.out.precomputed
     structured, key = program.group_signatures(group), index.dispatch_key
     parameters = program.signatures(function).kernel(index).arguments

@@ -1,4 +1,4 @@
-"""An operator with a kernel of its own → the wrapper that is registered for it.
+"""An operator with a kernel that is not structured → the wrapper that is registered for it.
 
 at::Tensor wrapper_CPU__as_strided(const at::Tensor & self, c10::SymIntArrayRef size, …) {
   return at::native::as_strided_tensorimpl(self, C10_AS_INTARRAYREF_SLOW(size), …);
@@ -28,7 +28,7 @@ def wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendInde
 
 
 def wrap_meta_inplace(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """A meta kernel for an in-place operator that has none: nothing that a meta tensor holds changes."""
+    """Return a meta kernel for an in-place operator without one: it does nothing."""
     signature = calls.program.signatures(function).dispatcher
     name = wrapper_name(function, index.dispatch_key)
     own = function.func.arguments.self_arg
@@ -42,5 +42,5 @@ def wrap_meta_inplace(calls: KernelCalls, function: NativeFunction, index: Backe
 
 
 def wrapper_name(function: NativeFunction, key: DispatchKey) -> str:
-    """What the wrapper is called: `wrapper_CPU_out_addr_out` for `addr.out`."""
+    """Return the name of the wrapper: `wrapper_CPU_out_addr_out` for `addr.out`."""
     return f"wrapper_{key}_{function.func.name.overload_name}_{cpp.name(function.func)}"

@@ -38,14 +38,14 @@ class Service(Enum):
     STRUCTURED = auto()
     """It is made of the group's structured kernel."""
     META_INPLACE = auto()
-    """It does nothing: an in-place operator doesn't change what a meta tensor holds."""
+    """A kernel that does nothing: an in-place operator does not change a meta tensor."""
     FUNCTIONAL = auto()
     """It calls the functional form's kernel and copies the results, for a backend outside of torch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a dispatch key has for a group of operators, or for one that is in no group."""
+    """The kernels of a dispatch key for a group of operators, or for a single operator."""
 
     index: BackendIndex
     group: NativeFunctionsGroup | None
@@ -65,7 +65,7 @@ class Served:
 
 
 class KernelMap:
-    """Finds what a dispatch key has for each group of a program, without asking every group."""
+    """Finds the kernels of a dispatch key for the groups of a program, without visiting every group."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -115,7 +115,7 @@ def served_forms(
 
 
 def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Iterator[tuple[NativeFunction, Service]]:
-    """The forms that are made of a structured kernel: all, or all but the out form where that is what they call."""
+    """Return the forms that a structured kernel implements: all, or all but the out form that they call."""
     calls_out = index.dispatch_key is DispatchKey.CompositeExplicitAutogradNonFunctional
     for form in group.functions():
         if not (calls_out and form is group.out):
@@ -133,7 +133,7 @@ def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bo
 
 
 def _is_made_of_functional(form: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex) -> bool:
-    """Whether a backend whose kernels are functional ones serves the form with what it has."""
+    """Return whether a backend with functional kernels can implement the form."""
     return not index.use_out_as_primary and gets_generated_out_inplace_wrapper(form, group, index)
 
 

@@ -44,7 +44,7 @@ _STRUCTURED_HEADER_KEYS: Final = STRUCTURED_DISPATCH_KEYS | {
 
 
 def static_backends(program: Program, options: Options) -> tuple[BackendIndex, ...]:
-    """The backends that are called straight away, none by default."""
+    """Return the backends that are called directly; none by default."""
     return tuple(
         program.backend_indices.get(key) or BackendIndex(key, True, False, False, FrozenMap())
         for key in dict.fromkeys(options.static_dispatch_keys)
@@ -58,7 +58,7 @@ def static_includes(backends: Iterable[BackendIndex]) -> list[str]:
 
 
 def static_ops_includes(function: NativeFunction, backends: Iterable[BackendIndex]) -> Iterator[str]:
-    """The per-operator headers that declare what `static_call` calls for `function`."""
+    """Return the per-operator headers that declare the functions that `static_call` calls."""
     for backend in backends:
         key: DispatchKey | None = backend.dispatch_key
         delegates = function.structured_delegate is not None and key in _STRUCTURED_HEADER_KEYS
@@ -103,7 +103,7 @@ def _switch(key_set: str, cases: Iterable[tuple[DispatchKey, str]], otherwise: s
 
 
 def _arguments(signatures: Signatures, callee: CppSignature) -> str:
-    """The call of `callee`, inside a function that takes what the dispatcher's takes."""
+    """Return the call of `callee`, in a function with the dispatcher's parameters."""
     goals = [_plain_memory_format(binding.nctype) for binding in callee.arguments]
     exprs = translate(signatures.dispatcher.arguments, goals)
     return f"{callee.name()}({', '.join([expr.expr for expr in exprs])})"
@@ -121,14 +121,14 @@ def _serves(backend: BackendIndex, function: NativeFunction) -> bool:
 
 
 def _namespace(backend: BackendIndex, function: NativeFunction) -> str:
-    """Where the backend's C++ functions are: `at::cpu`, beside the namespace of its kernels."""
+    """Return the namespace of the backend's C++ functions: `at::cpu`, next to the namespace of its kernels."""
     kernel = backend.get_kernel(function)
     kernels = DEFAULT_KERNEL_NAMESPACE if kernel is None else kernel.cpp_namespace
     return f"{kernels.removesuffix('::native')}::{backend.dispatch_key.lower()}"
 
 
 def _fallback(function: NativeFunction, callee: CppSignature, call: str, backends: Iterable[BackendIndex]) -> str:
-    """What to do for a backend that has no kernel of its own."""
+    """Return the call for a backend that has no kernel."""
     key = _composite_key(function)
     if key is not None:
         return f"return at::{key.lower()}::{call};"

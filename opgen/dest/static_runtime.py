@@ -50,7 +50,7 @@ def emit_static_runtime(program: Program, templates: TemplateSet) -> Iterator[Ou
 
 
 def _render_operator(program: Program, name: str, groups: Sequence[Group]) -> str:
-    """What registers the code of all overloads of an operator."""
+    """Return the registration of all overloads of an operator."""
     overloads = "".join(_render_overload(program, group) for group in groups)
     is_view = isinstance(groups[0], NativeFunctionsViewGroup)
     macro, end = ("REGISTER_NATIVE_OPERATOR_FUNCTOR", ");") if is_view else ("REGISTER_OPERATOR_FUNCTOR", ")")

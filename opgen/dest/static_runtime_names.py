@@ -1,4 +1,4 @@
-"""Names of operators that the static runtime gets no code for, whatever their signature; no rule tells them.
+"""Names of operators that the static runtime has no code for; no rule derives these lists.
 
 "matmul" in HAND_WRITTEN        its code is part of the static runtime itself
 "sparse_mask" in LEFT_OUT       it has none
@@ -70,7 +70,7 @@ _NOT_STRIDED: Final = """
     mkldnn_linear row_indices sparse_mask sparse_sampled_addmm sspaddmm to_mkldnn to_sparse to_sparse_csc
     to_sparse_csr values
     """
-"""What is about tensors of other layouts."""
+"""Operators on tensors of other layouts."""
 
 _QUANTIZED: Final = """
     _make_per_channel_quantized_tensor int_repr q_per_channel_scales q_per_channel_zero_points quantize_per_channel
@@ -98,7 +98,7 @@ _GRADIENTS: Final = """
     _new_zeros_with_same_feature_meta _segment_reduce_backward _standard_gamma_grad embedding_dense_backward
     glu_backward_jvp glu_jvp hardswish_backward rrelu_with_noise_backward
     """
-"""What only training calls."""
+"""Operators that only training calls."""
 
 _OTHERS: Final = """
     _cholesky_solve_helper _compute_linear_combination _conj_physical _copy_from _copy_from_and_resize _euclidean_dist
@@ -118,7 +118,7 @@ LEFT_OUT: Final = frozenset(
         *_SPECIAL_FUNCTIONS,
     )
 )
-"""Operators that the static runtime doesn't serve; calls of them run as they do elsewhere."""
+"""Operators that the static runtime does not implement; calls of them run as elsewhere."""
 
 NOT_RESIZED: Final = frozenset(
     [

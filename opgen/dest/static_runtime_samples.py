@@ -1,4 +1,4 @@
-"""What generated tests of the static runtime call operators with: an argument → a C++ expression for it.
+"""Sample arguments for the tests of the static runtime: an argument → a C++ expression.
 
 A test runs an operator twice, the second time with larger inputs.  Where the type of an argument doesn't tell
 what an operator takes, the table has it: `N` stands for a size, which is another one at the second time.
@@ -24,12 +24,12 @@ _SIZE: Final = re.compile(r"\bN\b")
 
 @dataclass(frozen=True, slots=True)
 class _Samples:
-    """What an operator is called with."""
+    """The arguments of a call of an operator."""
 
     arguments: Mapping[str, _Expression]
-    """Expressions by the arguments' names; others have what their type gets."""
+    """Expressions by argument name; other arguments get the sample of their type."""
     sizes: tuple[int, int]
-    """What `N` is at each time."""
+    """The value of `N` in each call."""
     optional: tuple[str, ...] = ()
     """Arguments that only some overloads have; the others are declared in any case."""
 
@@ -43,7 +43,7 @@ _VALUES: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.str: '"floor"',
     }
 )
-"""What arguments get that are no tensors."""
+"""Samples of arguments that are not tensors."""
 
 _SIZES: Final = MappingProxyType({1: (16, 64), 2: (8, 32), 3: (6, 22)})
 """The sizes of a tensor at each time, by the number of its dimensions."""

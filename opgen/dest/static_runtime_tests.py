@@ -30,7 +30,7 @@ from opgen.program.program import Program
 NAME: Final = "test_generated_ops.cc"
 
 _GRAPH_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({BaseTy.Scalar: "int", BaseTy.ScalarType: "int"})
-"""What graphs call a type where schemas have another name."""
+"""Names of types in graphs that differ from those in schemas."""
 
 
 def emit_static_runtime_tests(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:

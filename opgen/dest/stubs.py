@@ -84,7 +84,7 @@ all_return_types: list[type]
 
 
 def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
-    """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and its like."""
+    """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and the other modules' stubs."""
     for path, module in _FUNCTION_FILES:
         functions = sorted(program.functions_of(module), key=_name)
         is_below = module is not None
@@ -94,7 +94,7 @@ def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
 
 
 def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
-    """Yields `_C/_TensorBase.pyi`; old signatures of methods are not in it."""
+    """Yields `_C/_TensorBase.pyi`, without deprecated signatures."""
     body = []
     for method in sorted(program.methods, key=_name):
         current = [overload for overload in method.overloads if overload.signature.deprecated is None]

@@ -33,7 +33,7 @@ def emit_tensor_headers(program: Program, options: Options, templates: TemplateS
 
 
 def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/TensorMethods.cpp`, which has next to nothing to do with operators."""
+    """Yields `core/TensorMethods.cpp`, which hardly depends on operators."""
     del options
     env = {"has_method": Presence.among(program, Variant.method)}
     yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp", env), group="core_")

@@ -45,10 +45,10 @@ _RECORDED_AS_PARTS: Final = frozenset(
 """Operators of which the graph is to have the parts, by the name that their forms share."""
 
 _FUNCTIONAL_NAMES: Final = MappingProxyType({"zero": "zeros_like", "fill": "full_like"})
-"""The functional operators that some in place ones are recorded as; others are called alike."""
+"""The functional operators that some in-place operators are recorded as; others have the same name."""
 
 _WRITES: Final = frozenset({SchemaKind.inplace, SchemaKind.out})
-"""Forms that return what they write to."""
+"""Forms that return their written arguments."""
 
 _KEYS_BELOW: Final = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
 
@@ -114,7 +114,7 @@ def _render(signatures: Signatures, kernel: str) -> str:
 
 
 def _returned(names: Sequence[str], kind: SchemaKind) -> tuple[str, str]:
-    """What a kernel's results are assigned to, and the statement that returns them; both may be empty."""
+    """Return the variables for a kernel's results, and the statement that returns them; both may be empty."""
     if not names:
         return "", ""
     if kind in _WRITES:
@@ -131,7 +131,7 @@ def _returned(names: Sequence[str], kind: SchemaKind) -> tuple[str, str]:
 def _recorded_inputs(function: NativeFunction) -> str:
     func = function.func
     name, arguments = func.name.name, func.arguments
-    # The graph may have a functional operator in the place of one in place; an `__iand__` stays what it is.
+    # The graph may have a functional operator instead of an in-place one; `__iand__` stays.
     is_inplace = name.inplace and not name.dunder_method
     inputs = "".join([f'    jit::tracer::addInputs(node, "{a.name}", {a.name});\n' for a in arguments.flat_non_out])
     if arguments.out:
@@ -140,7 +140,7 @@ def _recorded_inputs(function: NativeFunction) -> str:
         inputs += _if_outplace(_LIKE_OPTIONS, "")
     unique = ""
     if is_inplace or (arguments.out and not name.dunder_method):
-        # What is written to is checked, since the graph's operator writes to nothing.
+        # Written arguments are checked, since the graph's operator writes to nothing.
         out, written = ("_out", arguments.out[0].name) if arguments.out else ("", "self")
         unique = f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}{out}", {written});\n'
     return _SNIPPETS.render("recorded_inputs", op_name=_op_name(func), inputs=inputs, unique=unique)
@@ -174,11 +174,11 @@ _LIKE_OPTIONS: Final = (
     + "      ::std::optional<MemoryFormat> memory_format = c10::MemoryFormat::Preserve;\n"
     + _add_inputs("memory_format", "memory_format")
 )
-"""What the functional `…_like` operators take beside the arguments of the in place ones."""
+"""Arguments of the functional `…_like` operators that the in-place ones don't have."""
 
 
 def _out_inputs(function: NativeFunction, outs: Sequence[Argument]) -> str:
-    """What is recorded of out arguments: if the functional form is a factory, its options are those of the first."""
+    """Return statements that record out arguments; the options of a functional factory are those of the first."""
     is_factory_like = function.root_name == "normal" or is_factory(function.func, function.category_override)
     options = _out_options(outs[0].name) if is_factory_like else ""
     return _if_outplace(options, "".join([_add_inputs(out.name, out.name) for out in outs]))

@@ -67,7 +67,7 @@ def emit_ufunc_sources(program: Program, options: Options, templates: TemplateSe
 
 @dataclass(frozen=True, slots=True)
 class UfuncParts:
-    """A ufunc, and what its files have in common."""
+    """A ufunc, and the values that its files share."""
 
     group: NativeFunctionsGroup
     name: str
@@ -75,7 +75,7 @@ class UfuncParts:
     arguments: tuple[Argument, ...]
     """All that are no out arguments."""
     stub_parameters: tuple[Binding, ...]
-    """What the loop takes beside the iterator."""
+    """The parameters of the loop after the iterator."""
 
     @staticmethod
     def of(group: NativeFunctionsGroup) -> UfuncParts:
@@ -237,13 +237,13 @@ class _CudaPlan:
 
 
 def _functor_keys(parts: UfuncParts) -> tuple[UfuncKey, ...]:
-    """A CPU scalar gets a functor of its own only if it is one of two tensors."""
+    """Return the functors: CPU scalars have their own only if there are two tensors."""
     is_binary = sum(a.type == _TENSOR for a in parts.arguments) == 2
     return (*_BINARY_FUNCTORS, UfuncKey.CUDAFunctor) if is_binary else (UfuncKey.CUDAFunctor,)
 
 
 def _render_functor(parts: UfuncParts, key: UfuncKey, body: str) -> str:
-    """A class that is made with what is constant, and called with elements."""
+    """Return a class that is constructed with the constants and called with elements."""
     bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=_BINARY_FUNCTORS.get(key), scalar_t=scalar_t)
     name = f"{key}_{body}"
     elements = {b.name for b in bindings.apply}
@@ -282,7 +282,7 @@ def _render_branch(parts: UfuncParts, functor: str, index: int) -> str:
 
 
 def _constants(parts: UfuncParts, scalar_index: int | None) -> str:
-    """What a functor is made with, the tensor of that index read from the iterator."""
+    """Return the constructor's arguments of a functor; the tensor at `scalar_index` is read from the iterator."""
     bindings = ufunc.ufunctor_arguments(parts.group, scalar_tensor_idx=scalar_index, scalar_t=scalar_t)
     values: list[str] = []
     for binding in bindings.ctor:

@@ -90,7 +90,7 @@ def _definition(program: Program, function: NativeFunction) -> str:
     """The kernel of one operator."""
     bindings, code = unboxing.convert_arguments(function)
     signatures = program.signatures(function)
-    # Where the usual function is written by hand, only what is generated beside it is sure to be there.
+    # If the usual function is handwritten, only the one generated next to it certainly exists.
     signature, callee = signatures.cpp.most_faithful_signature(), "at::"
     if Variant.method in function.variants:
         itself = next(b.name for b in bindings if b.nctype.name == "self")
@@ -127,14 +127,14 @@ def _braced(items: Sequence[str]) -> str:
 
 
 def _argument(argument: Argument, is_keyword_only: bool) -> str:
-    """What the registry knows of an argument: its name, its default, and whether it is given by name only."""
+    """Return the registry's entry for an argument: its name, its default, and whether it is keyword-only."""
     default = "::std::nullopt" if argument.default is None else default_ivalue(argument.default, argument.type)
     keyword_only = ", true" if is_keyword_only else ""
     return f"c10::Argument({string_literal(argument.name)}, nullptr, ::std::nullopt, {default}{keyword_only})"
 
 
 def default_ivalue(default: str, t: Type) -> str:
-    """The C++ expression for the `IValue` that stands for a default: `c10::IValue(static_cast<double>(1))`."""
+    """Return the C++ expression for a default's `IValue`: `c10::IValue(static_cast<double>(1))`."""
     if isinstance(t, OptionalType):
         return "c10::IValue()" if default == "None" else default_ivalue(default, t.elem)
     expression = default_expr(default, t, symint=False)
@@ -147,7 +147,7 @@ def default_ivalue(default: str, t: Type) -> str:
 
 
 def _list(expression: str, t: ListType) -> str:
-    """A list of a default; a lone value fills one of known length."""
+    """Return the list for a default; a single value fills a list of known length."""
     elem = t.elem
     if elem == BaseType(BaseTy.bool):
         return f"std::array<bool, {t.size}>{expression}"

@@ -54,7 +54,7 @@ _SNIPPETS: Final = Snippets("variable_type.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _RESULT_OF_FORWARD: Final = "output"
-"""Operators that compute gradients take it beside their input, which carries the gradient."""
+"""Operators that compute gradients take it next to the input that carries the gradient."""
 _SHARES_STORAGE: Final = "_unsafe_view"
 """No view to autograd, though its result has the storage of its argument."""
 
@@ -68,7 +68,7 @@ def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) 
 def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """VariableType_0.cpp … and VariableTypeEverything.cpp"""
     count = program.program.release.autograd_shards
-    # Kernels for one key stand together, those for all backends last.
+    # Kernels are grouped by key; those for all backends come last.
     keys = (*(key for key in program.dispatch_keys if key != DEFAULT_KEY), DEFAULT_KEY)
     everything, *shares = [_Contents({key: [] for key in keys}, {key: [] for key in keys}) for _ in range(count + 1)]
     share_of: dict[str, _Contents] = {}
@@ -90,7 +90,7 @@ def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class KernelPiece:
-    """What one operator adds to a file, for one dispatch key."""
+    """The kernel and registration of an operator for one dispatch key."""
 
     root_name: str
     """The operator's C++ name, which says which share it is in."""
@@ -120,7 +120,7 @@ def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[Kern
 
 
 def _is_plain(function: NativeFunction, names: Names) -> bool:
-    """Whether there is nothing about an operator without derivatives that the fallback doesn't do."""
+    """Return whether the fallback is enough for an operator without derivatives."""
     is_particular = (
         names.cpp in MAY_SWAP_STORAGE
         or names.kernel in MAY_RETURN_OLD_STORAGE
@@ -132,7 +132,7 @@ def _is_plain(function: NativeFunction, names: Names) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contents:
-    """What is in a file, by dispatch keys."""
+    """The contents of a file, by dispatch key."""
 
     definitions: dict[str, list[str]]
     registrations: dict[str, list[str]]
@@ -195,7 +195,7 @@ def _render_kernel(kernel: Kernel, name: str) -> str:
 
 
 def _render_checks(kernel: Kernel) -> DebugChecks:
-    """What a debug build looks at."""
+    """Return the checks of debug builds."""
     function, view_base, results = kernel.function, "", []
     if (kernel.is_view and is_tracked_view(function)) or kernel.names.root == _SHARES_STORAGE:
         view_base = {one.name: one.unpacked for one in kernel.parameters if one.unpacking}[
@@ -227,7 +227,7 @@ def _render_recording(kernel: Kernel) -> str:
 
 
 def _render_constants(kernel: Kernel) -> str:
-    """Refuses gradients of arguments that have none."""
+    """Return checks that arguments without derivatives don't require a gradient."""
     if kernel.derivatives is None or len(kernel.differentiated) == len(kernel.inputs):
         return ""
     differentiated, operator = kernel.differentiated, kernel.function.func.name.name
@@ -241,7 +241,7 @@ def _render_constants(kernel: Kernel) -> str:
 
 
 def _render_out_checks(kernel: Kernel) -> str:
-    """Refuses gradients altogether, as out forms don't record the graph."""
+    """Return checks that no argument requires a gradient, as out forms don't record the graph."""
     groups = [[one.name for one in kernel.read], [one.name for one in kernel.outputs]]
     checks = "".join([_SNIPPETS.render("out_check", names=group, base=kernel.names.base) for group in groups])
     return f"  {kernel.home.node_pointer}<Node> grad_fn;\n{checks}"
@@ -251,7 +251,7 @@ def _render_out_checks(kernel: Kernel) -> str:
 
 
 def _render_call(kernel: Kernel) -> str:
-    """Calls the operator's kernel below autograd's."""
+    """Return statements that call the operator's kernel below autograd."""
     func, parameters = kernel.function.func, kernel.parameters
     arguments = ", ".join(["ks & c10::after_autograd_keyset", *[one.unpacked for one in parameters]])
     symints = [one for one in parameters[: len(func.arguments.flat_non_out)] if one.is_symint_like]
@@ -281,7 +281,7 @@ def _decomposed_type(kernel: Kernel) -> str:
 
 
 def _render_results_named(kernel: Kernel) -> str:
-    """Gives the results their names."""
+    """Return the statement that names the results."""
     names = kernel.signatures.return_names
     if len(names) > 1:
         return f"  auto [{', '.join(names)}] = std::move(_tmp);\n"
@@ -293,7 +293,7 @@ def _render_results_named(kernel: Kernel) -> str:
 
 
 def _render_results(kernel: Kernel) -> str:
-    """Ties the results to the graph and sets their tangents."""
+    """Return statements that set the history and the tangents of the results."""
     names = [output.name for output in kernel.outputs] or ["self"]
     history = render_history(kernel, names)
     if kernel.is_out:
@@ -303,7 +303,7 @@ def _render_results(kernel: Kernel) -> str:
 
 
 def _render_complex_checks(kernel: Kernel) -> str:
-    """Refuses complex results, unless the formulas hold for complex tensors as well."""
+    """Return checks against complex results, unless the formulas support them."""
     names, info = kernel.names, kernel.info
     if (info is not None and info.handles_complex) or names.base in kernel.home.complex_gradients:
         return ""

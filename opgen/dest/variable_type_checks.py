@@ -95,4 +95,4 @@ class Check(Protocol):
 CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     {"tensor": _tensor, "list": _tensors, "optional list": _optional_tensors}
 )
-"""What is looked at of a parameter, by its kind; of an `optional list` tensors may lack."""
+"""The checks of a parameter, by its kind; tensors of an `optional list` may be missing."""

@@ -37,7 +37,7 @@ def is_tangent_defined(inputs: Iterable[Parameter]) -> str:
 
 
 def render_refusal(kernel: Kernel, reason: str) -> str:
-    """Refuses tangents where an operator has no formula for them."""
+    """Return the check that no input has a tangent, for an operator without a formula."""
     message = f'"Trying to use forward AD with {kernel.names.cpp} that does not support it {reason}"'
     return f"  TORCH_CHECK_NOT_IMPLEMENTED(!(({is_tangent_defined(kernel.inputs)})), {message});\n"
 
@@ -78,7 +78,7 @@ def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, requir
 
 
 def render_original_self(kernel: Kernel) -> str:
-    """Keeps what an in-place operator writes over, where a formula needs it."""
+    """Return statements that save the value of `self` before an in-place write, if a formula needs it."""
     needed = [derivative for derivative in kernel.forward if derivative.required_original_self_value]
     if kernel.is_foreach:
         return "  std::vector<::std::optional<at::Tensor>> original_selfs(self.size());\n" + "".join(
@@ -139,7 +139,7 @@ def _tangent_type(derivative: ForwardDerivative) -> str:
 
 
 def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
-    """Names the values and tangents that a formula uses."""
+    """Return statements that define the values and tangents that a formula uses."""
     text, zeros = "", ""
     for name, one in zip(kernel.formula_names, kernel.inputs):
         value = one.element if kernel.is_foreach else one.name
@@ -152,7 +152,7 @@ def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
         if name in derivative.required_inputs_primal:
             text += f"      auto {name}_p = toNonOptPrimal({value});\n"
     if derivative.required_original_self_value:
-        # The kind of zeros is that of the last input, which makes no difference to what is computed.
+        # The kind of zeros is that of the last input, which doesn't change the result.
         original = "original_selfs[i]" if kernel.is_foreach else "original_self"
         text += _render_tangent("original_self", original, zeros)
         text += f"      auto original_self_p = toNonOptPrimal({original});\n"
@@ -163,7 +163,7 @@ def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
 
 
 def _render_tangent(name: str, value: str, zeros: str) -> str:
-    """Names the tangent of a value; zeros where it has none."""
+    """Return statements that define the tangent of a value; zeros if it has none."""
     return _SNIPPETS.render("tangent", name=name, value=value, zeros=zeros)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives → the part of a kernel that adds a node to the graph, and what the node keeps.
+"""Derivatives → the part of a kernel that adds a node to the graph, and saves variables in it.
 
 c10::intrusive_ptr<AbsBackward0> grad_fn;
 if (_any_requires_grad) {
@@ -70,7 +70,7 @@ def _maker(kernel: Kernel, node: str) -> str:
 
 
 def render_nodes(kernel: Kernel) -> str:
-    """Makes the node, and keeps what is to be kept of the arguments."""
+    """Return statements that create the node and save inputs for backward."""
     node, saved = _node(kernel), ""
     if kernel.derivatives is not None:
         saved = _render_saved(kernel, kernel.derivatives.all_saved_inputs, is_output=False)
@@ -96,7 +96,7 @@ def _render_nodes_of_lists(kernel: Kernel, node: str, saved: str) -> str:
 
 
 def _element(kernel: Kernel, one: Parameter) -> str:
-    """What the node of one element is about: without derivatives, all of the other lists."""
+    """Return the input of one element's node; without derivatives, the whole of other lists."""
     return one.element if kernel.derivatives is not None or one.name == "self" else one.name
 
 
@@ -117,7 +117,7 @@ def _indented(text: str, indent: str) -> str:
 
 
 def _render_saved(kernel: Kernel, saved: Sequence[SavedAttribute], *, is_output: bool) -> str:
-    """Keeps values, by their names."""
+    """Return statements that save values, sorted by name."""
     if not saved:
         return ""
     conditions = {} if is_output or kernel.derivatives is None else _conditions(kernel.derivatives)
@@ -147,7 +147,7 @@ def _render_one(
 
 
 def _owned(kind: str, expr: str) -> str:
-    """The value such that it owns what it shows."""
+    """Return an expression that owns the value."""
     if kind == "borrowed":
         return f"{expr}.vec()"
     if kind == "string":
@@ -160,7 +160,7 @@ def _owned(kind: str, expr: str) -> str:
 def _render_result(kernel: Kernel, name: str, expr: str) -> str:
     kept = f"SavedVariable({expr}, true)"
     if kernel.is_inplace:
-        # What an in-place operator gives is its self, which may be a view.
+        # The result of an in-place operator is `self`, which may be a view.
         own = "self[i]" if kernel.is_foreach else "self"
         kept = f"SavedVariable({own}, true, {own}.is_view())"
     return f"grad_fn->{name}_ = {kept};\n"
@@ -208,7 +208,7 @@ def _conditions(info: DifferentiabilityInfo) -> dict[str, str]:
 
 
 def _condition(name: str, user: Derivative, places: Sequence[str]) -> str:
-    """The condition under which the gradient is wanted that a tensor is for; empty if it can't be told."""
+    """Return the condition that the gradient that uses a tensor is needed; empty if unknown."""
     if len(user.var_names) != 1:
         return _wanted_by_mask(user.formula, name)
     return f"grad_fn->should_compute_output({places.index(user.var_names[0])})"
@@ -230,7 +230,7 @@ _MASKED: Final = re.compile(r"wrap_opt_if\(\s*(\w+)\s*,(?=(.*?)\))")
 
 
 def render_history(kernel: Kernel, outputs: Sequence[str]) -> str:
-    """Ties the results to the node."""
+    """Return statements that set the history of the results."""
     rebases, names = _rebases(kernel), ", ".join(outputs)
     function = "rebase_history" if rebases else "set_history"
     before = keep = ""
@@ -254,7 +254,7 @@ def _rebases(kernel: Kernel) -> bool:
 
 
 def render_hooks(kernel: Kernel) -> str:
-    """Tell hooks of the nodes that were made; nothing if the library has no such hooks."""
+    """Return statements that call the hooks of new nodes; empty if the library has none."""
     if not kernel.home.fires_hooks:
         return ""
     if kernel.is_of_lists:
@@ -264,7 +264,7 @@ def render_hooks(kernel: Kernel) -> str:
 
 
 def render_saved_outputs(kernel: Kernel) -> str:
-    """Keeps what is to be kept of the results."""
+    """Return statements that save results for backward."""
     saved = kernel.derivatives.all_saved_outputs if kernel.derivatives is not None else ()
     if not saved:
         return ""

@@ -1,4 +1,4 @@
-"""An operator and its derivatives → what the parts of its kernel are rendered from, each worked out once.
+"""An operator and its derivatives → the values that its kernel is rendered from.
 
 neg(Tensor self) -> Tensor   →   Kernel(parameters=(self,), inputs=(self,), outputs=(result,), …)
 """
@@ -38,13 +38,13 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         OPTIONAL_TENSOR_LIST.spelled: "optional list",
     }
 )
-"""What parameters are that a debug build looks at, by their types.  Tensors and lists are unpacked besides."""
+"""The kinds of parameters that debug builds check, by type.  Tensors and lists are also unpacked."""
 _NONE_RENAMED: Final[Mapping[str, Parameter]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter of kernels, and what is written for it wherever it is one."""
+    """A parameter of kernels, and the code for it."""
 
     name: str
     defn: str
@@ -52,7 +52,7 @@ class Parameter:
     is_tensor_like: bool
     is_symint_like: bool
     is_list: bool
-    """Whether it is a list, of tensors or of something else, or may be one."""
+    """Whether it is a list or an optional list, of any type."""
     element: str
     """It, or its element at hand if it is a list."""
     is_tangent_defined: str
@@ -60,9 +60,9 @@ class Parameter:
     unpacking: str
     """The statement that unpacks it, up to its place among the parameters; empty if it isn't unpacked."""
     unpacked: str
-    """What the kernel calls it from there on."""
+    """Its name in the kernel after unpacking."""
     checks: DebugChecks | None
-    """What a debug build looks at."""
+    """The checks of debug builds."""
 
     @staticmethod
     def derive(binding: Binding, *, spares_copies: bool) -> Parameter:
@@ -114,7 +114,7 @@ class KnownParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """What an operator is called."""
+    """The names of an operator."""
 
     operator: str
     """With its overload: `add_.Tensor`."""
@@ -127,7 +127,7 @@ class Names:
     kernel: str
     """The name of kernels: that, and the overload."""
     is_of_torch: bool
-    """Whether what torch knows of operators by their names holds for this one."""
+    """Whether torch's lists of operator names apply."""
 
     @staticmethod
     def of(function: NativeFunction) -> Names:
@@ -150,7 +150,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
-    """What the kernel of an operator for a dispatch key is rendered from."""
+    """The values from which a kernel for a dispatch key is rendered."""
 
     function: NativeFunction
     names: Names
@@ -167,10 +167,10 @@ class Kernel:
     """The results that may have a gradient."""
     info: DifferentiabilityInfo | None
     derivatives: DifferentiabilityInfo | None
-    """The same, if any argument has a gradient; else the node of the graph only says that there is none."""
+    """`info`, if any argument has a gradient; else None, and the node only reports that there is no derivative."""
     forward: tuple[ForwardDerivative, ...]
     formula_names: tuple[str, ...]
-    """What forward formulas call the inputs."""
+    """The names of the inputs in forward formulas."""
     condition: str
     """The condition under which the results are differentiable, in brackets; empty if there is none."""
     renamed: Mapping[str, Parameter]
@@ -190,7 +190,7 @@ class Kernel:
 
     @property
     def is_of_lists(self) -> bool:
-        """Whether it writes to each tensor of a list, so that each has a node of its own."""
+        """Whether it writes to each tensor of a list, so that each has its own node."""
         return self.is_foreach and self.is_inplace
 
     @property
@@ -212,7 +212,7 @@ def derive_kernel(
     home: AutogradHome,
     known: KnownParameters,
 ) -> Kernel:
-    """The kernel of an operator for a dispatch key; parameters that are new become known."""
+    """Return the kernel of an operator for a dispatch key; `known` memoizes parameters."""
     function, func = matched.func, matched.func.func
     info = matched.info.get(key) if matched.info is not None else None
     forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
@@ -268,7 +268,7 @@ def _outputs(
 
 
 def _is_stated_differentiable(info: DifferentiabilityInfo | None) -> bool:
-    """Whether no entry says that nothing of the results has a gradient."""
+    """Return whether any result may have a gradient."""
     return info is None or info.output_differentiability is None or any(info.output_differentiability)
 
 

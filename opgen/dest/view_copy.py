@@ -151,7 +151,7 @@ def render_out(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
         return
     name, signature = derived
     outs = [argument.name for argument in group.out.func.arguments.out]
-    # Tensor options that the functional form wants are those of the out argument, whatever it is called.
+    # The functional form's tensor options are those of the out argument, whatever its name.
     context: list[Expr | Binding] = [Expr(outs[0], NamedCType("out", CONST_TENSOR)), *signature.arguments]
     call = _call(group.functional, translate(context, program.signatures(group.functional).dispatcher.arguments))
     alone = len(group.functional.func.returns) == 1

@@ -71,9 +71,9 @@ class ViewClass:
 
     name: str
     macro: str
-    """Tells that there is such a class."""
+    """The macro that says that the class exists."""
     parameters: tuple[Binding, ...]
-    """What objects are made of: the view's arguments, and which of several results is wanted."""
+    """The constructor's parameters: the view's arguments, and the index of the result if there are several."""
     members: tuple[Binding, ...]
     """The same as they are held: owned, not referred to."""
     call: str
@@ -137,7 +137,7 @@ class ViewClass:
 
 
 _OWNED: Final = ((SYM_INT_ARRAY_REF, SYM_INT_VECTOR), (INT_ARRAY_REF, LONG_VECTOR))
-"""References to lists, and what holds such a list."""
+"""References to lists, and the types that own such lists."""
 
 
 def _owned(binding: Binding) -> Binding:
@@ -156,7 +156,7 @@ def _holds(member: Binding, value: CType, values: CType | None) -> bool:
     return member.nctype.type in (value, OptionalCType(value), values)
 
 
-# What is written for a member: one value, a value that may be absent, or a list.
+# The code for a member: one value, an optional value, or a list.
 
 
 def _count(member: Binding) -> str:

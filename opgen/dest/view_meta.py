@@ -144,7 +144,7 @@ def _render_members(program: Program, group: NativeFunctionsViewGroup, view_meta
 
 
 def _render_replay(program: Program, view_meta: ViewMeta, function: NativeFunction, *, copies: bool) -> str:
-    """The statements that take the view again with `function`, or that copy what it would show."""
+    """Return statements that replay the view with `function`, or copy instead."""
     alone = _TAKEN_ALONE.get(str(view_meta.func.name)) if program.release.takes_one_view else None
     if alone is not None:
         name = alone.copy if copies else alone.view
@@ -156,7 +156,7 @@ def _render_replay(program: Program, view_meta: ViewMeta, function: NativeFuncti
 
 @dataclass(frozen=True, slots=True)
 class _TakenAlone:
-    """How to take one of the views that an operator gives, without the others."""
+    """Return the call that computes one of several views."""
 
     statements: tuple[str, ...]
     view: str

@@ -80,7 +80,7 @@ def _returns_tensors(func: FunctionSchema) -> bool:
 
 
 def _changes_self_only(func: FunctionSchema) -> bool:
-    """Whether this is an in-place form that writes to its first argument, a tensor, and to nothing else."""
+    """Return whether this is an in-place form that writes only to its first argument, a tensor."""
     if func.kind() is not SchemaKind.inplace:
         return False
     first, *rest = func.arguments.flat_all
@@ -109,14 +109,14 @@ def _render(program: Program, function: NativeFunction, kind: str, *statements: 
 
 
 def _rule_arguments(arguments: Sequence[Argument]) -> str:
-    """What the rule is called with: a value and a batch dimension for each tensor taken apart."""
+    """Return the rule's arguments: a value and a batch dimension for each unwrapped tensor."""
     return ", ".join(
         [f"{a.name}_value, {a.name}_bdim" if a.type in (_TENSOR, _OPTIONAL_TENSOR) else a.name for a in arguments]
     )
 
 
 def _batched_results(returns: Sequence[Return]) -> str:
-    """What the plumbing returns, made of the flat tuple `results`."""
+    """Return the plumbing's result, built from the flat tuple `results`."""
     values: list[str] = []
     at = 0
     for returned in returns:
@@ -130,7 +130,7 @@ def _batched_results(returns: Sequence[Return]) -> str:
 
 
 def _batching_function(type: Type) -> str | None:
-    """The C++ function that makes batches of a value and a batch dimension; None for what comes as it is."""
+    """Return the C++ function that wraps a value with its batch dimension; None for values that stay as they are."""
     if type == _TENSOR:
         return "makeBatched"
     return "makeBatchedVector" if isinstance(type, ListType) and type.elem == _TENSOR else None
