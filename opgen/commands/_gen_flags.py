@@ -22,6 +22,7 @@ from opgen.dispatch_keys import (
     is_generic_dispatch_key,
 )
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
+from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.program.program import Options
@@ -55,6 +56,8 @@ class Request:
     """Whether the selection may name operators that are not defined."""
     fallback_ops_path: Path | None
     """A list of further operators with shims, if any."""
+    native_aot_folder: Path | None
+    """A folder of modules that declare kernels which are compiled ahead of time, if any."""
     ignored_keys: frozenset[DispatchKey]
     """Keys whose kernels the definitions may name, but which this build doesn't have."""
     extension: bool | None
@@ -117,6 +120,13 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="folder for files that need no library, such as enum_tag.h; default: core in the install directory",
+    )
+    folders.add_argument(
+        NATIVE_AOT_FLAG,
+        "--native_aot_ops_dir",
+        metavar="DIR",
+        help="folder of <operator>/aot.py, which declare kernels that are compiled ahead of time; '' for none; "
+        "default: torch/_native/ops in the tree of the definitions",
     )
     folders.add_argument(
         "-o",
@@ -239,6 +249,18 @@ def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
     return read_request(parser.parse_args(argv), log)
 
 
+def _native_aot_folder(given: argparse.Namespace, choice: Choice | None) -> Path | None:
+    """The folder that the flag names, or the one in the tree that the definitions and torch are in."""
+    if given.native_aot_ops_dir is not None:
+        return Path(given.native_aot_ops_dir) if given.native_aot_ops_dir else None
+    if choice is None or not choice.read or (given.source_path is None and not given.from_torch):
+        return None
+    place = choice.read[0].parent
+    root = place if choice.read[0].suffix == ".txt" else place.parent
+    is_inside = given.from_torch or root in given.source_path.resolve().parents
+    return root / "torch" / "_native" / "ops" if is_inside else None
+
+
 def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
     """Return what the flags of `gen` ask for; wrong values are reported.
 
@@ -273,6 +295,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,
         fallback_ops_path=given.aoti_fallback_ops,
+        native_aot_folder=_native_aot_folder(given, choice),
         ignored_keys=frozenset(ignored),
         extension=given.extension,
         is_fragment=given.fragment,

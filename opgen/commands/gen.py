@@ -19,6 +19,7 @@ from opgen.commands._definitions_kind import makes_extension, makes_mlx
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.fallback_ops import load_shims
+from opgen.frontend.native_aot import load_native_aot, native_aot_modules
 from opgen.frontend.native_functions import load_program
 from opgen.output.build_files import render_install_list
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
@@ -172,10 +173,13 @@ def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | N
         ignored_keys=request.ignored_keys,
         torch=request.choice.release,
     )
-    if program is None or request.options.aoti_install_dir is None:
-        return program
-    shims = load_shims(program.functions, request.fallback_ops_path, program.release, log)
-    return None if log.has_errors else replace(program, shims=shims)
+    if program is None:
+        return None
+    if request.native_aot_folder is not None and program.release.native_aot_stubs:
+        program = replace(program, native_aot=load_native_aot(request.native_aot_folder, program, log))
+    if request.options.aoti_install_dir is not None:
+        program = replace(program, shims=load_shims(program.functions, request.fallback_ops_path, program.release, log))
+    return None if log.has_errors else program
 
 
 def roots_of(options: Options) -> Mapping[str, Path]:
@@ -200,6 +204,7 @@ def _files_read(inputs: Inputs, request: Request) -> tuple[Path, ...]:
         *inputs.files,
         request.selection_path,
         request.fallback_ops_path,
+        *(native_aot_modules(request.native_aot_folder) if request.native_aot_folder is not None else ()),
     ]
     if options.aoti_install_dir is not None and _checks_shim_headers(options):
         devices = ("aten", "cpu", "cuda", "mps", "xpu", "mtia")

@@ -20,6 +20,7 @@ from typing import Final
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.dispatch_key_files import dependency_group
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
+from opgen.dest.native_aot import stub_includes
 from opgen.dest.origin import definition_place
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, kernel_includes
 from opgen.dest.register_structured import wrap_structured
@@ -29,7 +30,6 @@ from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
-from opgen.releases.release import Release
 
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
@@ -60,7 +60,7 @@ def _emit_key(
     yield from emit_sharded(
         templates,
         _TEMPLATE,
-        _file_env(key, parts, options, program.release),
+        _file_env(key, parts, program, options),
         parts,
         key=lambda part: part[0],
         item_env=lambda part: {"dispatch_definitions": [part[2]]},
@@ -72,16 +72,17 @@ def _emit_key(
 
 
 def _file_env(
-    key: DispatchKey, parts: Sequence[tuple[str, bool, str]], options: Options, release: Release
+    key: DispatchKey, parts: Sequence[tuple[str, bool, str]], program: Program, options: Options
 ) -> Mapping[str, object]:
     """Return the values that all shards of a key share."""
     # Without registrations, the backend needs no functions that allocate.
     needs_none = not parts and key is not DispatchKey.CompositeImplicitAutogradNestedTensor
     helpers_for = DispatchKey.Undefined if needs_none else key
+    *helpers, macros = helper_includes(helpers_for, options)
     return {
-        "extra_cuda_headers": device_includes(key, options, release),
+        "extra_cuda_headers": device_includes(key, options, program.release),
         "external_backend_headers": "",
-        "dispatch_headers": helper_includes(helpers_for, options),
+        "dispatch_headers": [*helpers, *stub_includes(program, key), macros],
         "ops_headers": kernel_includes(key, {name for name, has_kernel, _ in parts if has_kernel}, options),
         "dispatch_helpers": helper_functions(helpers_for),
         "dispatch_definitions": [],

@@ -26,6 +26,7 @@ from opgen.api.translate import call_arguments
 from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCType
 from opgen.dest.device_guards import device_check, enter_device
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
+from opgen.dest.native_aot import call_impl, has_stub
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
 
@@ -219,7 +220,8 @@ def kernel_calls(
         statements.append(f"at::{out_form.name()}({call_arguments(at_hand, out_form.arguments)});")
     elif key is not DispatchKey.Meta:
         at_hand += _outputs(group, function, CONST_TENSOR)
-        statements.append(f"op.impl({call_arguments(at_hand, structured.impl_arguments)});")
+        arguments = call_arguments(at_hand, structured.impl_arguments)
+        statements += call_impl(group, key, arguments, has_stub=has_stub(program, group, key))
     return statements
 
 

@@ -99,6 +99,8 @@ class Program:
     """The release of torch that the definitions are of."""
     tags: Mapping[str, str]
     """Legal tags and what they mean, in the order declared."""
+    native_aot: frozenset[tuple[str, DispatchKey]] = frozenset()
+    """Functional forms of structured operators, by name, with a kernel under a key that is compiled ahead of time."""
     shims: Shims = NO_SHIMS
     """Which operators have functions with a C interface; none unless the run writes such functions."""
     # By identity, which is faster than by name; what is remembered keeps its function alive.

@@ -1,0 +1,1 @@
+ATEN_OP = "best

@@ -1,0 +1,2 @@
+ATEN_OP = "best"
+DISPATCH_KEY = "CUDDA"

@@ -1,0 +1,2 @@
+ATEN_OP = "bset"
+DISPATCH_KEY = "CUDA"
