@@ -17,6 +17,7 @@ import json
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -258,11 +259,18 @@ COMPARISONS: Final[Mapping[str, Comparison]] = MappingProxyType(
 )
 WHOLE: Final = ("default", "autograd", "python", "backends", "lazy")
 """What the tests compare for each release; the rest is compared for the oldest and the newest, or by hand."""
-TESTED: Final = tuple(
-    (version, name)
-    for version in TORCH_VERSIONS
-    for name in (*WHOLE, *(("devices",) if version in (TORCH_VERSIONS[0], TORCH_VERSIONS[-1]) else ()))
-)
+INSTALLED: Final = "2.13.0"
+"""The release that the other tests of this folder compare with."""
+
+
+def tested(version: str) -> tuple[str, ...]:
+    """What the tests compare for a release."""
+    if version == INSTALLED:
+        return ("default",)
+    return (*WHOLE, "devices") if version in (TORCH_VERSIONS[0], TORCH_VERSIONS[-1]) else WHOLE
+
+
+TESTED: Final = tuple((version, name) for version in TORCH_VERSIONS for name in tested(version))
 
 
 def release(version: str) -> Release:
@@ -309,8 +317,8 @@ def compare(version: str, name: str, root: Path) -> Iterator[tuple[str, TreeRepo
 def main(versions: Sequence[str]) -> int:
     """Make what the tests need, or compare everything for some releases; exit code 1 if anything differs."""
     if not versions:
-        for version, name in TESTED:
-            oracle(version, name)
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            list(pool.map(lambda each: oracle(*each), TESTED))
         return 0
     same = True
     for version in versions:
