@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
+FLAGS_OF_MLX: Final = frozenset(
+    {"source_path", "install_dir", "dry_run", "jobs", "stamp", "depfile", "quiet", "verbose", "torch_version"}
+)
+"""What `gen` looks at if the definitions are of MLX."""
 # Most runs write the sources of ATen; to import what extensions and MLX need takes 60 ms each.
 LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_work")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
@@ -128,10 +132,21 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     request = read_request(given, log)
     source = request.source_path
     if source is not None and request.extension is None and makes_mlx(source, log):
+        _warn_of_flags(given, log)
         work: Work | None = LOAD_MLX(source, request.options.install_dir, log)
         return work
     generation = load_generation(request, log)
     return None if generation is None else generation.work
+
+
+def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:
+    """Warn about flags that operators of MLX have no use for."""
+    defaults = vars(COMMAND.build_parser().parse_args([]))
+    for name, value in vars(given).items():
+        if name not in FLAGS_OF_MLX and value != defaults[name]:
+            flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+            label = "'opgen gen_mlx --help' lists the flags that have"
+            log.warning("flag-without-effect", f"{flag} has no effect on operators of MLX", label=label)
 
 
 def load_generation(request: Request, log: Diagnostics) -> Generation | None:

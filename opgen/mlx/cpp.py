@@ -187,7 +187,7 @@ def describe_kernel(operator: Operator) -> Texts:
         "given_dtypes": [
             dtype for dtype in dict.fromkeys(operator.result_dtypes) if dtype and dtype not in ELEMENT_TYPES
         ],
-        "shapes": ", ".join(f"mx::Shape({shape})" for shape in operator.shapes),
+        "shapes": ", ".join(f"detail::as_shape({shape})" for shape in operator.shapes),
         "switched": _switched(operator),
         "cases": [{"dtype": dtype, "type": ELEMENT_TYPES[dtype]} for dtype in _switched_dtypes(operator)],
         "array_count": len(operator.arrays),

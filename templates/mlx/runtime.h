@@ -178,6 +178,11 @@ inline mx::Shape broadcast(const std::vector<mx::array>& arrays) {
   return result;
 }
 
+// What a shape rule gives: a single length, of which mx::Shape would make that many axes, doesn't convert.
+inline mx::Shape as_shape(mx::Shape shape) {
+  return shape;
+}
+
 inline int normalized(int axis, const mx::Shape& shape) {
   const int ndim = static_cast<int>(shape.size());
   if (axis < -ndim || axis >= ndim) {

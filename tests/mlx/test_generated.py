@@ -21,7 +21,7 @@ DEFINITIONS: Final = """\
     std::optional<Shape> q = {}, std::optional<Dtype> r = None, StreamOrDevice s = {})
   dispatch: {cpu: every_type_cpu}
   dtypes: all
-  shape: [same, scalar, "mx::Shape{d}"]
+  shape: [same, scalar, "mx::Shape{d, a.shape(0)}"]
   result_dtype: [same, int32, bool_]
   vmap: {d: d + 1, j: "replace_axis(j, 0, 2)"}
   grad: {a: grad0, b: none, c: "std::vector<array>(c.size(), grad1)"}

@@ -216,6 +216,26 @@ def test_half_precision(case: str, dtype: mx.Dtype) -> None:
     assert gradient.dtype == dtype
 
 
+def test_complex_numbers() -> None:
+    x, y, z = mx.array([1 + 2j, 3 - 1j]), mx.array([0.5 - 1j, 2 + 1j]), mx.array([1j, 2])
+    assert mx.allclose(lab_ops.fma(x, y, z), x * y + z)
+
+    def expected(x: mx.array, y: mx.array, z: mx.array) -> mx.array:
+        return x * y + z
+
+    for argnum in range(3):
+        found, wanted = (
+            mx.grad(lambda *each, of=of: mx.sum(mx.abs(of(*each))), argnums=argnum)(x, y, z)
+            for of in (lab_ops.fma, expected)
+        )
+        assert mx.allclose(found, wanted)
+    tangents = [mx.array([1 + 1j, 1j]), mx.array([2 - 1j, 1]), mx.array([1j, -1j])]
+    found, wanted = (
+        mx.jvp(lambda *each, of=of: [of(*each)], [x, y, z], tangents)[1][0] for of in (lab_ops.fma, expected)
+    )
+    assert mx.allclose(found, wanted)
+
+
 def test_promotion() -> None:
     x = mx.array([1, 2, 3])
     assert lab_ops.softcap(x).dtype == mx.float32

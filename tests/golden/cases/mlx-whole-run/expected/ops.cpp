@@ -364,7 +364,7 @@ std::vector<mx::Shape> Top::output_shapes([[maybe_unused]] const std::vector<mx:
   [[maybe_unused]] const auto& x = arrays_.x;
   [[maybe_unused]] const auto& bias = arrays_.bias;
   [[maybe_unused]] const auto& axis = params_.axis;
-  return {mx::Shape(drop_axis(x.shape(), axis)), mx::Shape(x.shape())};
+  return {detail::as_shape(drop_axis(x.shape(), axis)), detail::as_shape(x.shape())};
 }
 
 // row_sum ----------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ std::vector<mx::Shape> RowSum::output_shapes([[maybe_unused]] const std::vector<
   using namespace detail;
   [[maybe_unused]] const auto arrays_ = RowSumArrays::unpack(inputs_, params_);
   [[maybe_unused]] const auto& x = arrays_.x;
-  return {mx::Shape(drop_axis(x.shape(), -1))};
+  return {detail::as_shape(drop_axis(x.shape(), -1))};
 }
 
 } // namespace tiny
