@@ -25,7 +25,7 @@ def derive_autograd(
     *,
     namespace: str = "aten",
 ) -> AutogradProgram | None:
-    """The operators of a program with their derivatives; None, with the reasons logged, if any is wrong.
+    """Return the operators of a program with their derivatives; None, with the reasons logged, after mistakes.
 
     All kernels are registered in one namespace, as a rule torch's own: its operators get kernels.
     """

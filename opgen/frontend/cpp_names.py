@@ -15,7 +15,7 @@ from opgen.frontend.fields import scalar
 from opgen.frontend.nodes import Node, Scalar
 
 MAX_NAMESPACES: Final = 3
-"""Most namespaces that a qualified name may have before the name itself."""
+"""Maximum number of namespaces in a qualified name."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORD_TEXT: Final = """
@@ -29,26 +29,26 @@ _KEYWORD_TEXT: Final = """
     xor xor_eq
 """
 KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
-"""Words that C++20 keeps for itself."""
+"""The keywords of C++20."""
 
 
 def is_identifier(text: str) -> bool:
-    """Whether `text` may be a name in C++, by itself."""
+    """Return whether `text` is a legal identifier of C++."""
     return text.isidentifier() and text.isascii() and text not in KEYWORDS
 
 
 def identifier(node: Node) -> Scalar:
-    """A C++ identifier."""
+    """Return `node` as a C++ identifier.  Raises UserError."""
     return _qualified(scalar(node), 0)
 
 
 def qualified_name(node: Node) -> Scalar:
-    """A C++ name with up to three namespaces before it, as `at::native::add`."""
+    """Return `node` as a C++ name with at most three namespaces: `at::native::add`.  Raises UserError."""
     return _qualified(scalar(node), MAX_NAMESPACES)
 
 
 def _qualified(name: Scalar, namespaces: int) -> Scalar:
-    """`name` itself, if each of its parts is an identifier and there are not too many of them."""
+    """Return `name` if its parts are identifiers and it has not too many namespaces.  Raises UserError."""
     if is_identifier(name.text):
         return name  # as nearly all of them are
     at = 0

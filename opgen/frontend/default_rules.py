@@ -23,7 +23,7 @@ _LARGEST: Final = 2**63 - 1
 
 
 def wanted_default(default: str, t: Type) -> str:
-    """What may stand in place of a default for an argument of type `t`; nothing if it may stay."""
+    """Return what the default of an argument of type `t` must be instead; empty if `default` is legal."""
     if isinstance(t, OptionalType):
         return "" if default == "None" else _wanted_of_optional(default, t)
     if isinstance(t, ListType):
@@ -58,7 +58,7 @@ def _wanted_of_list(default: str, t: ListType) -> str:
 
 
 _Check = tuple[Callable[[str], bool], str]
-"""Whether a text is a value of a type, and what such values are."""
+"""A check that a text is a value of a type, and the description of such values."""
 
 
 def _of_base(t: Type) -> _Check:
@@ -104,4 +104,4 @@ _BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
     }
 )
 _LISTED: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool)))
-"""What lists with a default are made of."""
+"""The element types of lists that may have a default."""

@@ -39,12 +39,12 @@ _LITERAL_TYPES: Final[Mapping[str, frozenset[BaseTy]]] = MappingProxyType(
         "string": frozenset({BaseTy.str}),
     }
 )
-"""The types that a literal of C++ may stand for, by the kind of its token."""
+"""The types of a C++ literal, by the kind of its token."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """An argument of the call: a name of the old schema, or a literal."""
+    """An argument of the call: a name of the deprecated schema, or a literal."""
 
     text: str
     kind: str
@@ -53,14 +53,14 @@ class _Word:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is to be an argument of the old schema."""
+        """Whether it must be an argument of the deprecated schema."""
         return self.kind == "name" and self.text not in ("true", "false")
 
 
 def load_deprecated(
     where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics
 ) -> tuple[DeprecatedForm, ...]:
-    """The old signatures of a file, in its order; what can't be read is logged and left out."""
+    """Return the deprecated signatures of a file, in its order; mistakes are logged and left out."""
     root = load_yaml(where, log)
     if root is None:
         return ()
@@ -116,7 +116,7 @@ def _check_new(schema: str, where: Scalar, places: dict[str, Scalar]) -> None:
 
 
 def _read_call(where: Scalar) -> tuple[str, tuple[_Word, ...]]:
-    """The name and the arguments of `addmm(self, mat1, mat2, beta, 1)`."""
+    """Return the name and the arguments of `addmm(self, mat1, mat2, beta, 1)`."""
     try:
         cursor = Cursor(where.text)
         name = cursor.name("the name of a C++ function")
@@ -152,7 +152,7 @@ def _check_all_used(words: Iterable[_Word], arguments: Mapping[str, Argument], w
 
 
 def _argument_span(name: str, schema: Scalar) -> Span:
-    """Where a schema has the argument `name`."""
+    """Return the place of the argument `name` in a schema."""
     found = re.search(rf"\b{re.escape(name)}\s*(?=[,=)])", schema.text)
     return schema.span_at(found.start(), found.start() + len(name)) if found else schema.span
 
@@ -164,7 +164,7 @@ def _find(
     by_name: Mapping[str, list[NativeFunction]],
     where: Scalar,
 ) -> NativeFunction:
-    """The operator that the call is of."""
+    """Return the operator that the call reaches."""
     candidates = by_name.get(name)
     if candidates is None:
         message = f"there is no C++ function '{name}'"
@@ -182,7 +182,7 @@ def _find(
 
 
 def _takes(function: NativeFunction, words: tuple[_Word, ...], arguments: Mapping[str, Argument]) -> bool:
-    """Whether the C++ function takes the words, by their types."""
+    """Return whether the C++ function accepts the words, by their types."""
     own = function.func.arguments
     wanted = [argument.type for argument in (*own.out, *own.flat_non_out)]
     if own.tensor_options is not None or len(wanted) != len(words):
@@ -199,7 +199,7 @@ def _fits(word: _Word, wanted: Type, arguments: Mapping[str, Argument]) -> bool:
 
 
 def _check_name(schema: FunctionSchema, function: NativeFunction, where: Scalar) -> None:
-    """An old signature is one more overload of the Python function that the operator is."""
+    """Check that a deprecated signature has the name of its operator, whose Python function it overloads."""
     if schema.name.name == function.func.name.name:
         return
     written, own = str(schema.name.name), str(function.func.name.name)

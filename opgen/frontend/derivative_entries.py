@@ -52,14 +52,14 @@ AUTOGRAD_KEYS: Final = tuple(
     if key.name.startswith("Autograd")
     and key not in (DispatchKey.Autograd, DispatchKey.AutogradOther, DispatchKey.AutogradFunctionality)
 )
-"""The dispatch keys that derivatives may be given for, beside `Default`."""
+"""The dispatch keys that may have derivatives, besides `Default`."""
 
 _BOOLEANS: Final = MappingProxyType({"true": True, "false": False})
 
 
 @dataclass(frozen=True, slots=True)
 class DerivativeSet:
-    """What an entry says for one dispatch key."""
+    """The formulas of an entry for one dispatch key."""
 
     derivatives: tuple[Derivative, ...]
     forward_derivatives: tuple[ForwardDerivative, ...]
@@ -69,7 +69,7 @@ class DerivativeSet:
 
 @dataclass(frozen=True, slots=True)
 class DerivativeEntry:
-    """An entry, read and checked by itself."""
+    """An entry, parsed and checked."""
 
     name: Scalar
     """The schema as written."""
@@ -77,7 +77,7 @@ class DerivativeEntry:
     sets: Mapping[str, DerivativeSet]
     """By dispatch key."""
     handles_complex: bool
-    """Whether the formulas hold for complex tensors as well."""
+    """Whether the formulas support complex tensors."""
 
 
 def read_derivative_entry(
@@ -121,7 +121,7 @@ def _read_name(value: Node | None, node: MappingNode) -> Scalar:
 
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
-    """The operator that an entry is for."""
+    """Return the operator that an entry is for.  Raises UserError."""
     # As a rule the schema is that of the operator, letter by letter, and needn't be read.
     meant = functions.get(where.text.partition("(")[0])
     if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
@@ -150,7 +150,7 @@ _WORD: Final = re.compile(r"->|\w+|[^\s\w]")
 
 
 def _difference(written: str, wanted: str) -> tuple[int, int]:
-    """From where to where `written` has other words than `wanted`; at least one word."""
+    """Return start and end of the words in which `written` differs from `wanted`; at least one word."""
     words, others = list(_WORD.finditer(written)), [word.group() for word in _WORD.finditer(wanted)]
     start, end, other_end = 0, len(words), len(others)
     while start < min(end, other_end) and words[start].group() == others[start]:
@@ -179,7 +179,7 @@ def _here(function: NativeFunction) -> Note:
 def _read_differentiability(
     value: Node | None, function: NativeFunction
 ) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
-    """Which results are differentiable, and under which conditions, if the entry says so."""
+    """Return which results are differentiable, and under which conditions; None if the entry doesn't say."""
     if value is None:
         return None, None
     if not isinstance(value, ListNode):
@@ -213,7 +213,7 @@ def _no_gradient(returned: Return) -> str:
 
 
 def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
-    """Conditions are C++ in terms of the arguments, and there is one for all results."""
+    """Return the conditions: C++ in terms of the arguments.  Raises UserError if there are several results."""
     if len(words) > 1:
         message = "only an operator with one result can have a condition"
         first = next(word for word in words if word.text.lower() not in _BOOLEANS or not word.is_plain)
@@ -237,7 +237,7 @@ Pair = tuple[Scalar, Node]
 
 
 def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -> Iterator[tuple[str, Sequence[Pair]]]:
-    """The keys and values that give formulas, by dispatch key."""
+    """Return the keys and formulas of an entry, by dispatch key."""
     pairs = [pair for pair in node.entries if pair[0].text not in _WORDS]
     if dispatch is None:
         yield DEFAULT_KEY, pairs
@@ -268,7 +268,7 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
 
 
 def _read_set(pairs: Sequence[Pair], operator: Operator, log: Diagnostics) -> DerivativeSet:
-    """The formulas for one dispatch key; what is wrong with them is logged."""
+    """Return the formulas for one dispatch key; log their mistakes."""
     backward: list[Formula] = []
     forward: list[Formula] = []
     non_differentiable: list[str] = []
@@ -332,7 +332,7 @@ def _read_names(
 
 
 def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -> Diagnostic:
-    """What is wrong with a name that has a formula already, or is none of the operator's."""
+    """Return the diagnostic for a name that already has a formula, or is not a name of the operator."""
     name, key = named.text, named.key.text
     if name in seen:
         note = Note("first given here", seen[name].span)
@@ -361,7 +361,7 @@ def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
 
 
 def _derive(formula: Formula, operator: Operator) -> Derivative:
-    """The derivative that a backward formula gives."""
+    """Return the derivative of a backward formula."""
     text, words = formula.value.text, formula.words
     is_outside = operator.function.namespace != "aten"
     kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)

@@ -35,7 +35,7 @@ def load_derivatives(
     view_groups: Iterable[NativeFunctionsViewGroup],
     log: Diagnostics,
 ) -> Derivatives:
-    """The derivatives in a file; what is wrong in it is logged and left out."""
+    """Return the derivatives in a file; mistakes are logged and left out."""
     root = load_yaml(where, log)
     if root is None:
         return MappingProxyType({})
@@ -67,7 +67,7 @@ def check_formulas(where: Source | Path, functions: Iterable[NativeFunction], lo
 
 
 def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:
-    """The dispatch keys that any operator has derivatives for."""
+    """Return the dispatch keys for which any operator has derivatives."""
     return frozenset(key for infos in derivatives.values() for key in infos)
 
 
@@ -84,7 +84,7 @@ def _without_repeats(entries: Sequence[DerivativeEntry | None], log: Diagnostics
 
 
 def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorName, Infos]]:
-    """The derivatives of each entry, the classes of nodes numbered over the whole file."""
+    """Return the derivatives of each entry, with node classes numbered over the whole file."""
     counters: defaultdict[str, Iterator[int]] = defaultdict(count)
     for entry in entries:
         infos = {}
@@ -98,7 +98,7 @@ def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorNa
 
 
 def node_class_prefix(operator: str, key: str = DEFAULT_KEY) -> str:
-    """What the names of an operator's nodes begin with: `NllLossBackward` for `nll_loss_forward`."""
+    """Return the prefix of an operator's node names: `NllLossBackward` for `nll_loss_forward`."""
     return operator.removesuffix("_forward").title().replace("_", "") + "Backward" + ("" if key == DEFAULT_KEY else key)
 
 
@@ -127,14 +127,14 @@ def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> Diffe
 def _copies(
     view_groups: Iterable[NativeFunctionsViewGroup], infos: Derivatives
 ) -> list[tuple[NativeFunction, NativeFunction]]:
-    """The views that have derivatives, with their `_copy` operators that have none of their own."""
+    """Yield the views with derivatives, each with its `_copy` operator if that has none."""
     copies = {group.view.func.name: (group.view, group.view_copy) for group in view_groups if group.view_copy}
     found = [copies[name] for name in infos if name in copies]
     return [(view, copy) for view, copy in found if copy.func.name not in infos]
 
 
 def _copied(infos: Infos, copy: NativeFunction) -> Infos:
-    """The derivatives of a view, for the operator that copies what the view would show."""
+    """Return the derivatives of a view for its `_copy` operator."""
     return MappingProxyType(
         {key: replace(info, func=copy, op=f"{info.op}_copy" if info.op else None) for key, info in infos.items()}
     )

@@ -41,7 +41,7 @@ from opgen.releases.release import Release
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _INHERITED_TAGS: Final = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
-"""Tags that say as much of a derived form as of the written one."""
+"""Tags that derived forms inherit."""
 _FUNCTION_ALONE: Final = frozenset({Variant.function})
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 
@@ -59,7 +59,7 @@ class Derived:
 def derive_forms(
     groups: Iterable[Forms], entries: Mapping[str, Entry], release: Release, log: Diagnostics
 ) -> list[Derived]:
-    """All derived functions, group by group; what is asked for and can't be is logged."""
+    """Return all derived functions, group by group; log requests that can't be derived."""
     derived: list[Derived] = []
     for forms in groups:
         made = derive_group(forms, release)
@@ -71,7 +71,7 @@ def derive_forms(
 
 
 def derive_group(forms: Forms, release: Release) -> list[Derived]:
-    """The forms that one group lacks and can have."""
+    """Return the missing forms of a group that can be derived."""
     has_out = SchemaKind.out in forms
     if has_out and SchemaKind.functional in forms:
         return []
@@ -88,7 +88,7 @@ def derive_group(forms: Forms, release: Release) -> list[Derived]:
 
 
 def _base_form(forms: Forms) -> NativeFunction | None:
-    """The form that others are derived from."""
+    """Return the form that others are derived from."""
     for kind in (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional):
         if kind in forms:
             return forms[kind]
@@ -100,7 +100,7 @@ def _asks_for_out(base: NativeFunction) -> bool:
 
 
 def _is_left_alone(forms: Forms) -> bool:
-    """Whether nothing is derived, whatever lacks."""
+    """Return whether nothing is derived from the group, even if forms are missing."""
     functions = forms.values()
     return (
         all(f.manual_cpp_binding for f in functions)
@@ -110,12 +110,12 @@ def _is_left_alone(forms: Forms) -> bool:
 
 
 def _is_decomposed(function: NativeFunction) -> bool:
-    """Whether transforms see the operators that it is made of instead; core ones they see as such."""
+    """Return whether transforms see the operator decomposed; operators tagged `core` are not."""
     return function.has_composite_implicit_autograd_kernel and "core" not in function.tags
 
 
 def _can_have_out(base: NativeFunction) -> bool:
-    """Whether there is something that an out form could write."""
+    """Return whether an out form would have anything to write."""
     return base.func.kind() is SchemaKind.inplace or any(r.type.is_tensor_like() for r in base.func.returns)
 
 
@@ -123,12 +123,12 @@ def _can_have_out(base: NativeFunction) -> bool:
 
 
 def out_overload_name(overload: str) -> str:
-    """What the out form of an overload is called: `out`, or `Tensor_out`."""
+    """Return the overload name of an out form: `out`, or `Tensor_out`."""
     return f"{overload}_out" if overload else "out"
 
 
 def out_schema(func: FunctionSchema) -> FunctionSchema:
-    """The schema of the out form that is derived from another form."""
+    """Return the schema of the out form that is derived from another form."""
     base = func.name.name
     name = OperatorName(
         BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name)
@@ -168,7 +168,7 @@ def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
 
 
 def _out_returns(written: tuple[Argument, ...]) -> tuple[Return, ...]:
-    """Out forms return what they write, unless it is more than plain tensors."""
+    """Return the out arguments as returns; empty unless all of them are plain tensors."""
     if any(a.type != _TENSOR for a in written):
         return ()
     return tuple([Return(None, a.type, a.annotation) for a in written])
@@ -221,7 +221,7 @@ def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Der
 def _check_requests(
     asking: Iterable[NativeFunction], made: list[Derived], entries: Mapping[str, Entry], log: Diagnostics
 ) -> None:
-    """Holds what entries of a group ask for against what is derived for it."""
+    """Check the `autogen` of a group's entries against what is derived."""
     names = {derived.function.func.name.text for derived in made}
     for function in asking:
         for wanted, word in entries[function.func.name.text].values[AUTOGEN]:
@@ -243,7 +243,7 @@ def _check_requests(
 
 
 def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
-    """What can be derived instead."""
+    """Return the advice about what can be derived."""
     if names:
         return did_you_mean(word, names) or f"these can be derived: {', '.join(sorted(names))}"
     if not _can_have_out(function):

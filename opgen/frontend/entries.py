@@ -68,21 +68,21 @@ Kernels = Mapping[DispatchKey, BackendMetadata]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function that was written, its kernels, and where its parts stand."""
+    """An entry: its function, its kernels, and the places of its parts."""
 
     function: NativeFunction
     kernels: Kernels
     values: Values
     func: Scalar
-    """The schema as written, namespace included."""
+    """The schema as written, with its namespace."""
 
     @property
     def name_span(self) -> Span:
-        """Where the operator's name and overload stand."""
+        """The place of the operator's name and overload."""
         return _name_span(self.func)
 
     def argument_span(self, name: str) -> Span:
-        """Where the argument `name` of the schema stands, its type included."""
+        """Return the place of the argument `name` of the schema, with its type."""
         offset, end = _name_offset(self.func), len(self.func.text)
         place = argument_places(self.func.text[offset:], liberal=self.function.func.is_liberal).get(
             name, (0, end - offset)
@@ -91,20 +91,20 @@ class Entry:
 
     @property
     def returns_span(self) -> Span:
-        """Where the returns stand, behind the arrow."""
+        """The place of the returns, after the arrow."""
         text = self.func.text
         start = text.rfind("->") + 2
         return self.func.span_at(start + len(text[start:]) - len(text[start:].lstrip()), len(text))
 
     def key_span(self, key: DispatchKey) -> Span:
-        """Where a key of the dispatch table stands."""
+        """Return the place of a key in the dispatch table."""
         table = self.values[DISPATCH]
         words = (word for keys, _ in (table.entries if table else ()) for word in word_list(keys))
         return next((word.span for word in words if word.text == str(key)), self.values.span(DISPATCH))
 
 
 def _name_offset(func: Scalar) -> int:
-    """Where a schema's text goes on behind the namespace."""
+    """Return the offset after the namespace in a schema's text."""
     if "::" not in func.text:
         return 0
     colons = func.text.partition("(")[0].rfind("::")
@@ -112,7 +112,7 @@ def _name_offset(func: Scalar) -> int:
 
 
 def _name_span(func: Scalar) -> Span:
-    """Where the operator's name and overload stand."""
+    """The place of the operator's name and overload."""
     start = _name_offset(func)
     return func.span_at(start, start + len(func.text[start:].partition("(")[0].rstrip()))
 
@@ -128,7 +128,7 @@ _VARIANTS: Final = MappingProxyType(
         "function, method": frozenset({Variant.function, Variant.method}),
     }
 )
-"""As they are nearly always written."""
+"""The usual spellings."""
 
 
 def _variants(node: Node) -> frozenset[Variant]:
@@ -166,7 +166,7 @@ def _list_of_texts(node: Node) -> tuple[Scalar, ...]:
 
 
 def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserError:
-    """A mistake in a schema, at its place in the scalar that the schema was read from."""
+    """Return a mistake in a schema, with its place in the scalar."""
     start = min(offset + problem.start, len(where.text))
     span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
     notes = []
@@ -283,14 +283,14 @@ _TITLE: Final = re.compile(r"[\w:.]+")
 
 
 def _title(node: Node) -> str:
-    """What messages call the entry: its operator, as far as it can be told before it is read."""
+    """Return the entry's name for messages, from its operator if that can be read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
     found = _TITLE.match(func.text) if isinstance(func, Scalar) else None
     return f"entry '{found.group()}'" if found else "an entry"
 
 
 def operator_of(node: Node) -> str | None:
-    """The operator's name without namespace and overload, as far as it can be told before the entry is read."""
+    """Return the operator's name without namespace and overload; None if it can't be read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
     found = re.match(r"(?:\w*::)*([A-Za-z_]\w*)", func.text, re.ASCII) if isinstance(func, Scalar) else None
     return found.group(1) if found else None
@@ -357,7 +357,7 @@ def _function(
 
 
 def _stated(values: Values) -> dict[str, Any]:
-    """What the fields of an entry say of its function: attributes by name, those that aren't written included."""
+    """Return the attributes of the function that single fields determine, including absent ones."""
     stated = dict(_UNSTATED)
     for field in _ATTRIBUTES.keys() & values.written.keys():
         name, plain = _ATTRIBUTES[field]
@@ -388,11 +388,11 @@ _ATTRIBUTES: Final[Mapping[Field[Any], tuple[str, Callable[[Any], object] | None
         DOC: ("doc", None),
     }
 )
-"""The attributes of a function that a field alone decides, and how, if its value isn't the attribute's."""
+"""The attributes of a function that one field determines, and how to convert the field's value."""
 _UNSTATED: Final = MappingProxyType(
     {name: _texts(()) if plain is _texts else field.default for field, (name, plain) in _ATTRIBUTES.items()}
 )
-"""What they are for an entry without any of these fields."""
+"""Their values for an entry without these fields."""
 
 
 def _is_composite_alone(kernels: Kernels) -> bool:
@@ -408,7 +408,7 @@ FORM_TAGS: Final = frozenset({"inplace", "out"})
 _OUT_TAGS: Final = (frozenset({"out"}), frozenset({"out", "pt2_compliant_tag"}))
 _INPLACE_TAGS: Final = (frozenset({"inplace"}), frozenset({"inplace", "pt2_compliant_tag"}))
 _OTHER_TAGS: Final = (frozenset[str](), frozenset({"pt2_compliant_tag"}))
-"""The tags of operators of one's own, and of ATen's."""
+"""The tags of operators of extensions, and of ATen's."""
 
 
 def implied_tags(namespace: str, func: FunctionSchema, form_tags: frozenset[str]) -> frozenset[str]:
@@ -490,7 +490,7 @@ def _read_key(word: Scalar, log: Diagnostics) -> DispatchKey | None:
 
 
 def _read_kernel(table: MappingNode, key: Scalar, value: Node) -> tuple[str, str]:
-    """The C++ namespace and the name of a kernel."""
+    """Return the C++ namespace and the name of a kernel.  Raises UserError."""
     if isinstance(value, Scalar) and value.is_empty:
         message = f"the dispatch key '{key.text}' has no kernel"
         raise UserError(Diagnostic("missing-kernel", message, key.span, _kernel_to_write(table, key)))
@@ -503,7 +503,7 @@ def _read_kernel(table: MappingNode, key: Scalar, value: Node) -> tuple[str, str
 
 
 def _kernel_to_write(table: MappingNode, key: Scalar) -> str:
-    """What gives a key its kernel; `{CPU, CUDA: k}` was probably meant as one kernel under two keys."""
+    """Return the advice for a key without a kernel; `{CPU, CUDA: k}` probably means one kernel under two keys."""
     keys: list[str] = []
     for word, value in table.entries:
         if word is key or keys:
@@ -527,7 +527,7 @@ _NO_LOOPS: Final[FrozenMap[UfuncKey, UfuncInnerLoop]] = FrozenMap()
 
 
 def _read_inner_loops(node: Node, log: Diagnostics) -> FrozenMap[UfuncKey, UfuncInnerLoop]:
-    """Inner loops by key; one that is written without a key is for all of them."""
+    """Return inner loops by key; a loop without a key is for all keys."""
     loops: dict[UfuncKey, UfuncInnerLoop] = {}
     for key, value in _keyed_loops(node):
         try:

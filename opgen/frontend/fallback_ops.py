@@ -35,7 +35,7 @@ _RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?", re.ASCII)
 
 
 def _release(node: Node) -> tuple[int, int, int]:
-    """The version of torch's release `2.12`, or `2.12.1`."""
+    """Return the version of the torch release `2.12` or `2.12.1`.  Raises UserError."""
     found = scalar(node)
     parts = _RELEASE.fullmatch(found.text)
     if parts is None:
@@ -46,7 +46,7 @@ def _release(node: Node) -> tuple[int, int, int]:
 
 
 def _macro(version: tuple[int, int, int]) -> str:
-    """The macro of a version of torch."""
+    """Return the macro of a torch version."""
     return "TORCH_VERSION_" + "_".join(map(str, version))
 
 
@@ -73,7 +73,7 @@ LATER_TABLE = Table.of(ARGUMENTS, LATER_SINCE)
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """Arguments as an entry names them."""
+    """The arguments that an entry names."""
 
     words: tuple[Scalar, ...]
     since: tuple[int, int, int]
@@ -81,7 +81,7 @@ class _Later:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """An entry of a list, before it is known whether there is such an operator."""
+    """An entry of a list, before its operator is looked up."""
 
     op: Scalar
     since: tuple[int, int, int] | None
@@ -167,7 +167,7 @@ def _read_later(nodes: Iterable[Node], log: Diagnostics) -> Iterator[_Later]:
 
 
 def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:
-    """All entries; of several for one operator, the last."""
+    """Return all entries; the last one if an operator has several."""
     return tuple({entry.name: entry for entries in lists for entry in entries}.values())
 
 
@@ -227,7 +227,7 @@ def _resolved(entry: _Listed, function: NativeFunction) -> ShimmedOperator:
 
 
 def _problems(entry: _Listed, function: NativeFunction, any_device: bool) -> Iterator[Diagnostic]:
-    """Why the operator can't have the C functions that the entry asks for."""
+    """Return why the operator can't have the C functions of its entry."""
     yield from _later_problems(entry, function)
     if any_device and Variant.function not in function.variants and not function.func.has_symint():
         message = f"'{entry.name}' is only a method, so there is no C++ function to call"

@@ -29,7 +29,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 T_co = TypeVar("T_co", covariant=True)
 Convert: TypeAlias = Callable[[Node], T]
-"""Takes a node to a value, or raises a `UserError`."""
+"""Converts a node to a value.  Raises UserError."""
 
 _BOOLEANS: Final = MappingProxyType(
     {
@@ -40,7 +40,7 @@ _BOOLEANS: Final = MappingProxyType(
     }
 )
 _UNREADABLE = re.compile(r"\s*:\s+[*!]")
-"""Before a value that is empty only because its alias names nothing, or because a tag stands in its place."""
+"""The text before a value that is empty only because of an unknown alias or a tag."""
 _KEY_WITHOUT_SPACE = re.compile(r"\w+:(?!:)(?=\S)", re.ASCII)
 
 
@@ -53,49 +53,49 @@ _REQUIRED: Final = _Required.REQUIRED
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field(Generic[T_co]):
-    """One key that a mapping may have; it is asked for by itself, so only the same field equals it."""
+    """A key that a mapping may have; fields compare by identity."""
 
     name: str
     convert: Convert[T_co]
     default: T_co | _Required = _REQUIRED
-    """What an absent key means; without one, a mapping that lacks the key is a mistake."""
+    """The value of an absent key; without a default, the key is required."""
     may_be_empty: bool = False
-    """Whether a key without a value means the default; else that is a mistake."""
+    """Whether a key without a value means the default; otherwise it is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The keys that a mapping may have, and those that it must have."""
+    """The legal keys of a mapping, and the required ones."""
 
     fields: Mapping[str, Field[Any]]
     required: tuple[Field[Any], ...]
 
     @staticmethod
     def of(*fields: Field[Any]) -> Table:
-        """A table of these fields, in the order in which messages list them."""
+        """Return a table of these fields, in the order of messages."""
         by_name = MappingProxyType({field.name: field for field in fields})
         return Table(by_name, tuple(field for field in fields if field.default is _REQUIRED))
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a mapping says, by field."""
+    """The values of a mapping, by field."""
 
     node: MappingNode
     written: Mapping[Field[Any], Any]
-    """Values of the keys that were written."""
+    """The values of the keys that are present."""
 
     def __getitem__(self, field: Field[T]) -> T:
-        """The value of `field`, or its default."""
+        """Return the value of `field`, or its default."""
         value: T = self.written.get(field, field.default)
         return value
 
     def __contains__(self, field: Field[Any]) -> bool:
-        """Whether the key was written, and could be read."""
+        """Return whether the key is present and legal."""
         return field in self.written
 
     def span(self, field: Field[Any]) -> Span:
-        """Where the value of `field` was written; of the whole mapping, where it wasn't."""
+        """Return the place of the value of `field`; of the whole mapping if the key is absent."""
         return (self.node.get(field.name) or self.node).span
 
 
@@ -135,7 +135,7 @@ def _named(what: str | Callable[[], str]) -> str:
 def _report(
     key: Scalar, value: Node, field: Field[Any] | None, table: Table, what: str | Callable[[], str], log: Diagnostics
 ) -> None:
-    """Logs that a key is unknown, or that it has no value."""
+    """Log that a key is unknown, or that it has no value."""
     if field is None:
         label = did_you_mean(key.text, table.fields) or expected(key.text, table.fields)
         log.error("unknown-key", f"unknown key '{key.text}' in {_named(what)}", key.span, label)
@@ -146,7 +146,7 @@ def _report(
 
 
 def check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
-    """Logs each required key that the mapping lacks, unless another key looks like a misspelling of it."""
+    """Log each missing required key, unless another key looks like a misspelling of it."""
     keys = [key.text for key, _ in node.entries]
     for name in required:
         if name not in keys and not any(closest(key, required) == name for key in keys):
@@ -159,37 +159,37 @@ def _eaten(value: Scalar) -> str:
 
 
 def missing_space(node: Node) -> str:
-    """Advice about a text that would be a mapping if there were a space behind its colon."""
+    """Return the advice for a text that would be a mapping with a space after its colon; empty for other nodes."""
     found = _KEY_WITHOUT_SPACE.match(node.text) if isinstance(node, Scalar) and node.is_plain else None
     return f"put a space after '{found.group()}'" if found else ""
 
 
 def kind_of(node: Node) -> str:
-    """What `node` is, in words for a message."""
+    """Return a description of the kind of `node`."""
     if isinstance(node, Scalar):
         return "text" if node.text else "an empty value"
     return "a list" if isinstance(node, ListNode) else "a mapping"
 
 
 def wrong_kind(node: Node, wanted: str) -> UserError:
-    """The mistake of writing another kind of node than `wanted`."""
+    """Return the mistake of a node of another kind than `wanted`."""
     return UserError(Diagnostic("wrong-kind", f"expected {wanted} here, not {kind_of(node)}", node.span))
 
 
 def scalar(node: Node) -> Scalar:
-    """A text that is not empty, with its place."""
+    """Return `node` as a text that is not empty.  Raises UserError."""
     if not isinstance(node, Scalar) or not node.text:
         raise wrong_kind(node, "text")
     return node
 
 
 def text(node: Node) -> str:
-    """A text that is not empty."""
+    """Return the text of `node`, which must not be empty.  Raises UserError."""
     return scalar(node).text
 
 
 def boolean(node: Node) -> bool:
-    """True or False, in any of YAML's spellings; in quotes it would be text."""
+    """Convert any of YAML's spellings of true and false, without quotes.  Raises UserError."""
     found = scalar(node)
     value = _BOOLEANS.get(found.text)
     if value is None or found.style:
@@ -199,7 +199,7 @@ def boolean(node: Node) -> bool:
 
 
 def word_list(node: Node) -> tuple[Scalar, ...]:
-    """Words with their places: a list of texts, or one text with commas between words."""
+    """Return the words of a list of texts, or of one text separated by commas.  Raises UserError."""
     if isinstance(node, ListNode):
         return _LIST_OF_SCALARS(node)
     found = scalar(node)
@@ -216,13 +216,13 @@ def word_list(node: Node) -> tuple[Scalar, ...]:
 
 
 def _part(whole: Scalar, word: str, at: int) -> Scalar:
-    """A word that stands in a text, as a scalar of its own."""
+    """Return a word of a text as a scalar."""
     span = whole.span_at(at, at + len(word))
     return Scalar(word, whole.source, span.start, span.end)
 
 
 def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
-    """A list whose items `convert` takes; the mistakes of all items are reported together."""
+    """Return a converter of lists, whose items `convert` converts; it reports the mistakes of all items."""
 
     def read(node: Node) -> tuple[T, ...]:
         if not isinstance(node, ListNode):
@@ -243,7 +243,7 @@ _LIST_OF_SCALARS: Final = list_of(scalar)
 
 
 def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tuple[T, U], ...]]:
-    """A mapping as pairs in the order written; the mistakes of all pairs are reported together."""
+    """Return a converter of mappings to pairs in the order written; it reports the mistakes of all pairs."""
 
     def read(node: Node) -> tuple[tuple[T, U], ...]:
         if not isinstance(node, MappingNode):
@@ -261,7 +261,7 @@ def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tu
 
 
 def one_of(what: str, legal: Mapping[str, T]) -> Convert[T]:
-    """One of the words in `legal`, as what it stands for; `what` names such a word in messages."""
+    """Return a converter of the words in `legal` to their values; `what` names such a word in messages."""
 
     def read(node: Node) -> T:
         found = scalar(node)

@@ -33,9 +33,9 @@ _ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
 _CONCRETE: Final = frozenset({"size", "sizes", "strides"})
 """Methods that lose symbolic sizes."""
 NON_DIFFERENTIABLE: Final = "non_differentiable"
-"""What stands for the formula of an argument that has no gradient."""
+"""The formula of an argument that has no gradient."""
 RESULT: Final = "result"
-"""What the result of an operator is called that has one without a name."""
+"""The name of a single result without a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """What the formulas of an entry may speak of."""
+    """The names that the formulas of an entry may use."""
 
     function: NativeFunction
     parameters: Mapping[str, Binding]
@@ -84,7 +84,7 @@ class Operator:
     results: Mapping[str, Return]
     """The results by the names that an entry may use."""
     stated: tuple[bool, ...] | None
-    """Which results are differentiable, if the entry says so."""
+    """Which results are differentiable; None if the entry doesn't say."""
     conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, if the entry has such."""
     named_gradients: tuple[str, ...]

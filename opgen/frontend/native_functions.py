@@ -45,14 +45,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """A definitions file, read and completed, before any selection."""
+    """The operators of a definitions file, with derived ones, before selection."""
 
     functions: tuple[NativeFunction, ...]
     """Written functions in the file's order, then the derived ones."""
     backend_indices: Mapping[DispatchKey, BackendIndex]
     tags: Mapping[str, TagDefinition]
     groups: Collection[Forms]
-    """The functions again, those that share a signature together."""
+    """The functions, grouped by signature."""
     release: Release
 
 
@@ -65,7 +65,7 @@ def load_definitions(
     *,
     is_extension: bool = False,
 ) -> Definitions | None:
-    """The operators of a file and those derived from them; None, with the reasons logged, if any is wrong.
+    """Return the operators of a file and their derived forms; None, with the reasons logged, after mistakes.
 
     `torch` is the release that they are of, or the version that the user names; without, the tree that
     the file is in, or else the installed torch, says which it is.
@@ -98,21 +98,21 @@ def _release(functions: Source | Path, torch: Release | str | None, log: Diagnos
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The entries of a file, as far as they could be read."""
+    """The entries of a file that could be read."""
 
     entries: tuple[Entry, ...] = ()
     unread: frozenset[str] = frozenset()
-    """Operators (without overload and marks of the form) some entry of which can't be read."""
+    """Names (without overload and marks of the form) of operators with an entry that can't be read."""
     has_nameless: bool = False
-    """Whether there are entries that don't even tell which operator they are of."""
+    """Whether the operator of some entry can't be read."""
 
 
 def _derive(
     written: _Written, release: Release, log: Diagnostics
 ) -> tuple[list[Derived], defaultdict[Hashable, Forms]]:
-    """Derives what entries ask for, and holds entries against each other; gives what is written by signature, too.
+    """Derive the requested forms, and check entries against each other; return the derived and the written forms.
 
-    Operators with an entry that can't be read are left out: what lacks may be in that entry.
+    Operators with an unreadable entry are skipped: a form that seems missing may be defined there.
     """
     by_name = {entry.function.func.name.text: entry for entry in written.entries}
     sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
@@ -134,7 +134,7 @@ def load_program(
     torch: Release | str | None = None,
     is_extension: bool = False,
 ) -> Program | None:
-    """The program of a run; None, with the reasons logged, if anything in its inputs is wrong.
+    """Return the program of a run; None, with the reasons logged, if its inputs have mistakes.
 
     The schemas of an extension may be any that torch registers; others are held to torchgen's rules.
     """
@@ -208,7 +208,7 @@ def _read_entries(
 
 
 def _root_name(node: Node) -> str | None:
-    """The operator of an entry that can't be read, if that much of it can."""
+    """Return the operator of an entry that can't be read; None if the name can't be read either."""
     name = operator_of(node)
     return BaseOperatorName.parse(name).base if name else None
 
@@ -226,7 +226,7 @@ def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
 
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:
-    """The kernels by dispatch key, keys in the order in which they first come up."""
+    """Return the kernels by dispatch key, in order of first appearance."""
     kernels: defaultdict[DispatchKey, dict[OperatorName, BackendMetadata]] = defaultdict(dict)
     for entry in entries:
         name = entry.function.func.name
@@ -238,7 +238,7 @@ def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> Froz
 
 
 def backend_index(key: DispatchKey, index: Mapping[OperatorName, BackendMetadata]) -> BackendIndex:
-    """The index of one of torch's own backends."""
+    """Return the index of a backend of torch."""
     return BackendIndex(
         dispatch_key=key,
         use_out_as_primary=True,

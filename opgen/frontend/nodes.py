@@ -28,7 +28,7 @@ from opgen.frontend.yaml_nodes import Scalar as Scalar
 
 
 def read_source(path: Path, name: str | None = None) -> Source:
-    """Reads a UTF-8 file as a `Source` called `name` (or as `path` says); `UserError` if it can't be."""
+    """Read a UTF-8 file as a `Source` named `name`, or `path`.  Raises UserError."""
     shown = name or str(path)
     try:
         data = path.read_bytes()
@@ -62,7 +62,7 @@ def _one_newline(text: str) -> str:
 
 
 def _not_utf8(name: str, data: bytes, problem: UnicodeDecodeError) -> Diagnostic:
-    """Points at the first byte that isn't UTF-8, in the text with such bytes replaced."""
+    """Return a diagnostic at the first byte that isn't UTF-8, in the text with such bytes replaced."""
     before = data[: problem.start].decode("utf-8-sig")
     source = Source(name, _one_newline(data.decode("utf-8-sig", errors="replace")))
     at = len(_one_newline(before))

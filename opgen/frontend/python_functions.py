@@ -79,13 +79,13 @@ def derive_python(
 
 
 def _is_function(function: NativeFunction) -> bool:
-    """Whether it is a function of torch or of a module below it."""
+    """Return whether it is a function of torch or of a module below it."""
     return function.python_module is not None or Variant.function in function.variants
 
 
 @dataclass(frozen=True, slots=True)
 class _Faces:
-    """What makes functions and methods alike."""
+    """Builds functions and methods from operators."""
 
     log: Diagnostics
     signatures: PythonSignatures
@@ -93,7 +93,7 @@ class _Faces:
     def derive(
         self, functions: Iterable[NativeFunction], forms: Iterable[DeprecatedForm], *, method: bool
     ) -> tuple[PythonFunction, ...]:
-        """The Python functions, or methods, that the operators are."""
+        """Return the Python functions or methods of the operators."""
         groups: dict[tuple[str | None, str], list[Pair]] = {}
         for pair in load_signatures(functions, forms, method=method, signatures=self.signatures):
             function = pair.function
@@ -102,7 +102,7 @@ class _Faces:
 
 
 def _functions(groups: Mapping[tuple[str | None, str], Sequence[Pair]], log: Diagnostics) -> Iterator[PythonFunction]:
-    """The functions that these overloads make, by module and name; logs those that Python can't tell apart."""
+    """Return the functions of these overloads, by module and name; log overloads that Python can't tell apart."""
     for (module, name), pairs in groups.items():
         try:
             yield PythonFunction(name, module, tuple(pairs), group_overloads(pairs))
@@ -112,10 +112,10 @@ def _functions(groups: Mapping[tuple[str | None, str], Sequence[Pair]], log: Dia
 
 
 def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
-    """Operators that aren't torch's as the functions of a package of their own; None if there can't be such a package.
+    """Return the functions of an extension's Python package; None if it can't have a package.
 
-    All are functions of that package.  Whether callers say what tensor they want made is for the schema to
-    say, and not for the operator's name.  An operator that Python's argument parser can't handle is left to
+    All operators are functions of the package.  The schema decides whether a function takes tensor options, not
+    the operator's name.  An operator that Python's argument parser can't handle is left to
     `torch.ops`, and a warning says so.
     """
     before, legal = log.error_count, set[Type]()
@@ -139,7 +139,7 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
 
 
 def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> PythonFunction:
-    """The function that these overloads make, without those that Python can't tell from the others."""
+    """Return the function of these overloads, without those that Python can't tell from the others."""
     while True:
         try:
             function = PythonFunction(name, None, tuple(pairs), group_overloads(pairs))
@@ -151,7 +151,7 @@ def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> Pyt
 
 
 def _can_be_bound(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
-    """Whether Python's argument parser can handle the operator; logs why not."""
+    """Return whether Python's argument parser supports the operator; log why not."""
     problems = Diagnostics()
     _check_name(function, problems)
     _check_types(function, legal, problems, _LEFT_TO_TORCH)
@@ -184,7 +184,7 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
 
 
 def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, mend: str) -> bool:
-    """Whether all types can come from Python; logs those that can't, adds those that can to the legal ones."""
+    """Return whether Python can pass all types; log those that it can't, add the others to the legal ones."""
     if legal.issuperset([argument.type for argument in function.func.arguments.flat_all]):
         return True
     before = log.error_count
@@ -202,7 +202,7 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, m
 _LEFT_TO_TORCH: Final = "the operator is left to 'torch.ops'"
 """What becomes of an operator that can't be a function of a package."""
 _RESERVED_NAMES: Final = frozenset({"return_types"})
-"""Names that a package has for other things."""
+"""Names that a package uses for its modules."""
 
 
 def _check_package_name(program: Program, log: Diagnostics) -> None:
@@ -243,7 +243,7 @@ _RETURNED: Final = frozenset(
         *(BaseTy.ScalarType, BaseTy.Layout),
     }
 )
-"""What functions of a package of one's own can return, alone, in lists, or if at all."""
+"""The types that functions of a package can return, also in lists and optionals."""
 
 
 def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
@@ -257,7 +257,7 @@ def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
 
 
 def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:
-    """Where the type of an argument was written, or else the operator's name."""
+    """Return the place of an argument's type; of the operator's name if it is not found."""
     loc = function.loc
     end = loc.source.text.find("\n", loc.end)
     pattern = re.compile(rf"({re.escape(str(argument.type))})\s+{re.escape(argument.name)}\b")
@@ -266,7 +266,7 @@ def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:
 
 
 def _check_options(function: NativeFunction, log: Diagnostics) -> None:
-    """Python gives the options of a tensor to what makes one, so both have to agree about which function does."""
+    """Check that an operator has tensor options exactly if it creates a tensor."""
     makes = makes_tensor(function.func, function.category_override)
     if makes and not has_tensor_options(function):
         message = f"'{function.func.name}' creates a tensor, but its schema has no tensor options"

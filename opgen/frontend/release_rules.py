@@ -19,11 +19,11 @@ from opgen.releases.release import Release
 from opgen.schema.types import BaseTy
 
 _MAY_BE_RANDOM: Final = re.compile("Generator|rand|dropout")
-"""What the schema of an operator has that sounds random."""
+"""Words in the schemas of random operators."""
 
 
 def check_removed_types(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each argument whose type the release doesn't have any more."""
+    """Yield a diagnostic for each argument whose type the release has removed."""
     words = [str(type.name) for type in release.removed_types]
     for entry in entries:
         if not any(word in entry.func.text for word in words):
@@ -57,7 +57,7 @@ def check_seeded(entries: Iterable[Entry], release: Release) -> Iterator[Diagnos
 
 
 def _sounds_random(entry: Entry) -> str:
-    """Why the operator seems to draw random numbers; empty if it doesn't."""
+    """Return why the operator seems random; empty if it doesn't."""
     name, arguments = entry.function.func.name.text, entry.function.func.arguments
     if arguments.has_generator_arg():
         return "it takes a generator"

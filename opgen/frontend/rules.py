@@ -68,7 +68,7 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 
 
 def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -> None:
-    """Logs every breach of a rule that can be seen from one entry."""
+    """Log every violation of the rules for single entries."""
     log.extend(_breaches(entries))
     log.extend(check_removed_types(entries, release))
     foreign = [entry for entry in entries if entry.function.func.is_liberal]
@@ -94,7 +94,7 @@ def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 
 def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
-    """The rules that an entry with these fields, and these words in its schema, may break."""
+    """Return the rules that an entry with these fields, and these words in its schema, may violate."""
     present = frozenset(marks)
     return tuple(rule for matters, rule in ENTRY_RULES if not present.isdisjoint(matters))
 
@@ -107,7 +107,7 @@ def check_between(
     unread: Collection[str],
     log: Diagnostics,
 ) -> None:
-    """Logs every breach of a rule between entries; nothing is expected of the operators that are unread."""
+    """Log every violation of the rules between entries; operators in `unread` are skipped."""
     for entry in entries:
         if entry.function.structured_delegate is not None:
             log.extend(_check_delegate(entry, by_name, unread))
@@ -125,7 +125,7 @@ def check_between(
 
 
 def _at(entry: Entry, field: Field[Any]) -> Span:
-    """The key of a field, or the operator's name where the field wasn't written."""
+    """Return the place of a field's key; of the operator's name if the key is absent."""
     key = entry.values.node.key(field.name)
     return key.span if key is not None else entry.name_span
 
@@ -253,9 +253,9 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((TAGS,), _check_generated_tag),
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
-"""What each entry must keep by itself, behind what it takes to break it: a field, or a word in the schema."""
+"""The rules for single entries, each after the field or the word in the schema that a violation needs."""
 _RULES_OF_TORCH: Final = (_check_foreach, _check_factory, _check_tensor_options)
-"""Rules about names and types that torch holds its own operators to."""
+"""Rules about names and types of torch's own operators."""
 _RULED_WORDS: Final = tuple([mark for marks, _ in ENTRY_RULES for mark in marks if isinstance(mark, str)])
 
 

@@ -37,7 +37,7 @@ OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
 BACKEND_LIST_FLAG: Final = "--backend-whitelist"
 
 MAX_SUGGESTIONS: Final = 10
-"""Most unknown operators of a selection for which the nearest known one is looked up."""
+"""Maximum number of unknown operators for which a suggestion is looked up."""
 
 # Most runs select nothing: these are compiled when a name is read.
 _LISTED = r"(?a:[\w.:-]+)"
@@ -52,10 +52,10 @@ class KnownOperators:
     names: frozenset[str]
     """With namespace and overload: `aten::add.Tensor`."""
     base_names: frozenset[str]
-    """The same without their overloads: `aten::add`."""
+    """Without overload: `aten::add`."""
     namespaces: frozenset[str]
     must_exist: bool = True
-    """Whether naming another operator is an error, rather than a warning."""
+    """Whether an unknown operator is an error rather than a warning."""
 
     @staticmethod
     def of(names: Iterable[str], must_exist: bool = True) -> KnownOperators:
@@ -91,7 +91,7 @@ def listed_names(node: Node) -> tuple[str, ...]:
 
 
 def check_listed_name(word: Scalar, log: Diagnostics) -> None:
-    """Logs a name that would break the list that C++ gets."""
+    """Log a name that would break the C++ list."""
     if not re.fullmatch(_LISTED, word.text):
         label = "use letters, digits, '_', '.', ':' and '-'"
         log.error("bad-selected-name", f"'{word.text}' is not a valid name of a class or feature", word.span, label)
@@ -165,7 +165,7 @@ def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOpera
 def selection_of_words(
     words: Iterable[Scalar], log: Diagnostics, known: KnownOperators | None = None
 ) -> SelectiveBuilder:
-    """The same for operators that were named one by one, wherever that was."""
+    """Return the selection for a list of operator names."""
     good = checked_names(words, log)
     if known is not None:
         check_operators(((name, True) for name in good), known, log)
@@ -175,7 +175,7 @@ def selection_of_words(
 
 
 def load_words(where: Source | Path, log: Diagnostics) -> tuple[Scalar, ...]:
-    """The words of a file, with their places: a YAML list, or words with white space between them."""
+    """Return the words of a file: a YAML list, or words separated by white space."""
     root = load_yaml(where, log)
     try:
         if isinstance(root, Scalar):
@@ -195,7 +195,7 @@ def _part(whole: Scalar, start: int, end: int) -> Scalar:
 def select(
     names: Sequence[str] | None, path: Path | None, log: Diagnostics, known: KnownOperators | None = None
 ) -> SelectiveBuilder | None:
-    """The selection that a command's flags ask for; everything, if they ask for nothing."""
+    """Return the selection of a command's flags; everything without such flags."""
     if names is not None and path is not None:
         message = f"{OPERATOR_LIST_FLAG} and --op-selection-yaml-path can't be given together"
         log.error("conflicting-flags", message)
@@ -234,7 +234,7 @@ def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators,
 
 
 def _nearest(name: str, known: KnownOperators) -> str:
-    """What to write in place of an unknown operator."""
+    """Return the suggestion for an unknown operator."""
     base = strip_operator_overload_name(name)
     if name in known.base_names:
         return "it has overloads only: name one, or set 'include_all_overloads: true'"

@@ -25,18 +25,18 @@ TABLE = Table.of(TAG, DESCRIPTION)
 
 @dataclass(frozen=True, slots=True)
 class TagDefinition:
-    """A tag, as its file declares it."""
+    """A tag and its declaration."""
 
     name: str
     """A C++ identifier: tags become an enumeration."""
     description: str
-    """What the tag says about an operator; ends as the file does, often with a line break."""
+    """The description of the tag, often with a final line break."""
     span: Span = field(compare=False)
-    """Where the name was written."""
+    """The place of the name."""
 
 
 def load_tags(where: Source | Path, log: Diagnostics) -> FrozenMap[str, TagDefinition]:
-    """The tags of a file by name, in the file's order; what can't be read is logged and left out."""
+    """Return the tags of a file by name, in the file's order; mistakes are logged and left out."""
     root = load_yaml(where, log)
     tags: dict[str, TagDefinition] = {}
     if isinstance(root, ListNode):

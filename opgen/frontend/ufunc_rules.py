@@ -28,12 +28,12 @@ _NEEDS: Final[Mapping[UfuncKey, tuple[UfuncKey, ...]]] = MappingProxyType(
         UfuncKey.CUDAFunctorOnSelf: _CUDA_KEYS,
     }
 )
-"""Loops that serve only part of the cases, and which of the others may serve the rest."""
+"""Loops that cover only some cases, and the loops that may cover the others."""
 _BINARY_KEYS: Final = (UfuncKey.CUDAFunctorOnOther, UfuncKey.CUDAFunctorOnSelf)
 
 
 def check_ufunc(entry: Entry) -> Iterator[Diagnostic]:
-    """What is wrong with the entry's inner loops, if it has any."""
+    """Yield the mistakes in an entry's inner loops."""
     if not entry.function.ufunc_inner_loop:
         return
     yield from _check_kernels(entry)
@@ -42,7 +42,7 @@ def check_ufunc(entry: Entry) -> Iterator[Diagnostic]:
 
 
 def check_ufunc_names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """The files and classes of a ufunc are called after its operator, whatever the overload."""
+    """Check that only one overload has inner loops: files and classes are named after the operator."""
     found: dict[str, Entry] = {}
     for entry in entries:
         if UFUNC_INNER_LOOP not in entry.values.written or not entry.function.ufunc_inner_loop:
@@ -97,7 +97,7 @@ def _loops_note(entry: Entry) -> Note:
 
 
 def _check_coverage(entry: Entry) -> Iterator[Diagnostic]:
-    """Each element type that has a loop at all needs the loops that serve every case."""
+    """Check that the loops of each element type cover all cases."""
     loops = entry.function.ufunc_inner_loop
     for key, needed in _NEEDS.items():
         if key not in loops:

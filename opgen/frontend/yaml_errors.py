@@ -1,4 +1,4 @@
-"""Turns what a YAML loader raises into diagnostics that say how to mend the file.
+"""Turns what a YAML loader raises into diagnostics that say how to fix the file.
 
 The loader's own words ('mapping values are not allowed in this context') name its grammar; people
 need the value to quote or the bracket to close.  Each kind of problem is a row of `_KINDS`.
@@ -20,7 +20,7 @@ import yaml
 from opgen.diagnostics import Diagnostic, Note, Source, Span
 
 MAX_CHARACTERS: Final = 20
-"""Most illegal characters of a file that are reported in one run."""
+"""Maximum number of illegal characters that are reported for a file."""
 
 # Only mistakes ask for these: they are compiled then, not when a command starts.
 _ILLEGAL = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
@@ -52,7 +52,7 @@ class _Problem:
 
 
 def explain(problem: Exception, source: Source) -> tuple[Diagnostic, ...]:
-    """The diagnostics for what a YAML loader raised while it read `source`; at least one."""
+    """Return the diagnostics for an error of a YAML loader in `source`; at least one."""
     if not isinstance(problem, yaml.MarkedYAMLError):
         return _illegal_characters(source) or (Diagnostic("yaml-syntax", "this is not YAML", source.span(0, 1)),)
     mark = problem.problem_mark or problem.context_mark
@@ -176,4 +176,4 @@ _KINDS: Final[tuple[tuple[str, Callable[[_Problem], Diagnostic]], ...]] = (
     ("scanning a block scalar: ", _block_header),
     ("", _other),
 )
-"""What the loaders' words mean, the first that matches; both libyaml's and the Python loader's."""
+"""Patterns of the messages of libyaml and of PyYAML's loader, and their diagnostics; the first match counts."""

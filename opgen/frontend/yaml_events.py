@@ -1,4 +1,4 @@
-"""Turns a YAML text into nodes, with libyaml: all of YAML that definitions may use, and what is wrong with the rest.
+"""Turns a YAML text into nodes with libyaml, and reports the parts of YAML that definitions may not use.
 
 What operator definitions have no use for (tags, merge keys, several documents, keys that are
 no words) is a diagnostic, and so is everything that can't be read.
@@ -27,13 +27,13 @@ from opgen.frontend.yaml_errors import explain
 from opgen.frontend.yaml_nodes import ListNode, MappingNode, Node, Scalar
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml where PyYAML was built with it; else the same rules in Python, some twenty times slower."""
+"""libyaml's loader if PyYAML has it; otherwise PyYAML's own, which is about twenty times slower."""
 MAX_DEPTH: Final = 64
-"""Deepest nesting accepted, so that whoever walks nodes may recurse."""
+"""Maximum nesting depth of nodes."""
 MAX_ALIASED: Final = 100_000
-"""Most nodes that a file's aliases may stand for, all together."""
+"""Maximum number of nodes that all aliases of a file may expand to."""
 MAX_UNREADABLE: Final = 20
-"""Most entries of a file that are reported as unreadable in one run."""
+"""Maximum number of unreadable entries that are reported for a file."""
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n\r\x85\u2028\u2029]*)?)*)*")
 _TAG = re.compile(r"!\S*")
@@ -42,7 +42,7 @@ _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
 
 def compose(source: Source, log: Diagnostics) -> Node | None:
-    """The root node of a text, or None if it can't be read; `log` says why."""
+    """Return the root node of a text; None, with the reasons logged, if it can't be read."""
     # libyaml doesn't count a byte order mark in its offsets: a line break in its place keeps them.
     text = "\n" + source.text[1:] if source.text.startswith("\ufeff") else source.text
     try:
@@ -53,7 +53,7 @@ def compose(source: Source, log: Diagnostics) -> Node | None:
 
 
 def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterator[Diagnostic]:
-    """Explains `problem`, then what can't be read in the entries that follow, if the root is a list."""
+    """Yield the diagnostics of `problem`, and of unreadable entries after it if the root is a list."""
     for _ in range(MAX_UNREADABLE):
         if problem is None:
             return
@@ -67,7 +67,7 @@ def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterato
 
 
 def _following_entry(text: str, span: Span | None) -> int | None:
-    """Offset of the first entry of the root list that starts after `span`."""
+    """Return the offset of the first entry of the root list after `span`."""
     first = _ROOT.search(text)
     if span is None or first is None or first.group() != "-":
         return None
@@ -86,14 +86,14 @@ def _first_problem(text: str) -> Exception | None:
 
 @dataclass(slots=True)
 class _Opened:
-    """A list or mapping whose end has not been seen yet."""
+    """A list or mapping that is still open."""
 
     event: Any
     children: list[Node] = field(default_factory=list)
 
 
 class _Composer:
-    """Builds nodes from libyaml's events: no recursion, and one node object a written node."""
+    """Builds nodes from libyaml's events, without recursion."""
 
     def __init__(self, source: Source, log: Diagnostics) -> None:
         self.source = source
@@ -107,7 +107,7 @@ class _Composer:
         self.documents = 0
 
     def compose(self, text: str) -> Node:
-        """Reads every event of `text`."""
+        """Read every event of `text`, and return the root node."""
         act: dict[type[Any], Callable[[Any], None]] = {
             ScalarEvent: self.add_scalar,
             AliasEvent: self.add_alias,
@@ -180,7 +180,7 @@ class _Composer:
         self.close(MappingNode(self.checked(entries), self.source, start, end))
 
     def close(self, node: Node) -> None:
-        """Puts a finished list or mapping where it belongs."""
+        """Add a finished list or mapping to the collection around it."""
         opened = self.opened.pop()
         self.children = opened.children
         self.children.append(node)
@@ -188,7 +188,7 @@ class _Composer:
             self.anchors[opened.event.anchor] = node
 
     def extent(self, end_event: Any) -> tuple[int, int]:
-        """Start and end of the innermost collection; in block style it ends where its last child does."""
+        """Return start and end of the innermost collection; in block style it ends with its last child."""
         start_event = self.opened[-1].event
         start: int = start_event.start_mark.index
         if start_event.flow_style or not self.children:
@@ -196,7 +196,7 @@ class _Composer:
         return start, max(start, self.children[-1].end)
 
     def checked(self, entries: tuple[tuple[Node, Node], ...]) -> tuple[tuple[Scalar, Node], ...]:
-        """The entries whose keys are words that no earlier entry has; logs the others."""
+        """Return the entries whose keys are unique words; log the others."""
         kept: dict[str, tuple[Scalar, Node]] = {}
         for key, value in entries:
             if not isinstance(key, Scalar):
@@ -213,7 +213,7 @@ class _Composer:
         return tuple(kept.values())
 
     def skip_properties(self, event: Any, start: int, end: int) -> int:
-        """Offset of what follows a node's anchor and tag; logs the tag."""
+        """Return the offset after a node's anchor and tag; log the tag."""
         properties = _PROPERTIES.match(self.source.text, start, end)
         after = properties.end() if properties else start
         if event.tag is not None:
@@ -225,7 +225,7 @@ class _Composer:
 
 
 def _count(node: Node, limit: int) -> int:
-    """How many nodes `node` stands for, aliases included; stops counting at `limit`."""
+    """Return the number of nodes in `node`, with aliases expanded; stop counting at `limit`."""
     waiting, count = [node], 0
     while waiting and count < limit:
         count += 1

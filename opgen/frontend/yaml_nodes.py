@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"[ \t]+(#[^\n\r\x85\u2028\u2029]*)")
 
 
 class Scalar(NamedTuple):
-    """A text, as the user meant it: quotes and escapes resolved, nothing else."""
+    """A text with quotes and escapes resolved, and nothing else."""
 
     text: str
     source: Source
@@ -27,14 +27,14 @@ class Scalar(NamedTuple):
     """Offset of the first character, the opening quote or block indicator included."""
     end: int
     style: str = ""
-    """Empty for a plain scalar; else the character that introduces it: one of `'`, `"`, `|`, `>`."""
+    """Empty for a plain scalar; otherwise its first character: one of `'`, `"`, `|`, `>`."""
 
     def __repr__(self) -> str:
         return f"Scalar({self.text!r}, {self.start}, {self.end}, {self.style!r})"
 
     @property
     def span(self) -> Span:
-        """Where it was written, quotes included."""
+        """The place of the text, with its quotes."""
         return Span(self.source, self.start, self.end)
 
     @property
@@ -48,7 +48,7 @@ class Scalar(NamedTuple):
         return not self.style and not self.text
 
     def span_at(self, start: int, end: int) -> Span:
-        """Where the characters `start` to `end` of `text` were written, through quotes and folding."""
+        """Return the place of the characters `start` to `end` of `text`, through quotes and folding."""
         if not self.style and self.end - self.start == len(self.text):
             return Span(self.source, self.start + start, self.start + end)
         places = text_places(self.source.text[self.start : self.end], self.text, self.style)
@@ -56,7 +56,7 @@ class Scalar(NamedTuple):
         return Span(self.source, self.start + first, self.start + last)
 
     def eaten_comment(self) -> Span | None:
-        """The ` # ...` after a plain scalar: a comment to YAML, though perhaps meant as text."""
+        """Return the place of a comment after a plain scalar, which may be meant as text; None without one."""
         found = _COMMENT.match(self.source.text, self.end) if self.is_plain else None
         return Span(self.source, *found.span(1)) if found else None
 
@@ -79,7 +79,7 @@ class ListNode(NamedTuple):
 
 
 class MappingNode(NamedTuple):
-    """Keys and values in the order written; no key comes twice."""
+    """Keys and values in the order written; keys are unique."""
 
     entries: tuple[tuple[Scalar, Node], ...]
     source: Source
@@ -95,14 +95,14 @@ class MappingNode(NamedTuple):
         return Span(self.source, self.start, self.end)
 
     def get(self, key: str) -> Node | None:
-        """The value of `key`, or None where the mapping lacks it."""
+        """Return the value of `key`; None if it is missing."""
         for name, value in self.entries:
             if name.text == key:
                 return value
         return None
 
     def key(self, key: str) -> Scalar | None:
-        """The key `key` itself, for its place."""
+        """Return the node of the key `key`; None if it is missing."""
         return next((name for name, _ in self.entries if name.text == key), None)
 
 
