@@ -7,14 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from opgen.commands._gen_flags import Request
-from opgen.diagnostics import Diagnostics, expected
+from opgen.diagnostics import Diagnostics, Source, expected
 from opgen.extension.argument_names import rename_arguments
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import advise, check_derivatives, check_extension
@@ -102,16 +103,28 @@ def _check_flags(request: Request, log: Diagnostics) -> None:
 
 
 def load_extension(
-    source: Path, options: ExtensionOptions, log: Diagnostics, *, with_python: bool = True
+    source: Path,
+    options: ExtensionOptions,
+    log: Diagnostics,
+    *,
+    with_python: bool = True,
+    texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> Extension | None:
-    """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong."""
-    tags = source / _TAGS
-    legal_tags = tags if tags.exists() else packaged_folder("ATen") / _TAGS
-    derivatives = source / _DERIVATIVES
-    program = load_program(source / _FUNCTIONS, legal_tags, log, torch=newest_release(), is_extension=True)
+    """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong.
+
+    `texts` replace the contents of files, as an editor does that has not saved them.
+    """
+
+    def read(name: str) -> Source | Path | None:
+        path = source / name
+        return Source(str(path), texts[path]) if path in texts else path if path.exists() else None
+
+    functions, derivatives = read(_FUNCTIONS) or source / _FUNCTIONS, read(_DERIVATIVES)
+    legal_tags = read(_TAGS) or packaged_folder("ATen") / _TAGS
+    program = load_program(functions, legal_tags, log, torch=newest_release(), is_extension=True)
     if program is None:
-        if derivatives.exists():
-            readable = load_readable_functions(source / _FUNCTIONS, newest_release(), is_extension=True)
+        if derivatives is not None:
+            readable = load_readable_functions(functions, newest_release(), is_extension=True)
             check_formulas(derivatives, readable, log)
         return None
     _warn_of_unknown_files(source, log)
@@ -126,7 +139,7 @@ def load_extension(
     namespace = program.functions[0].namespace
     python = derive_package(program, log) if with_python else None
     autograd = None
-    if derivatives.exists():
+    if derivatives is not None:
         autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace)
         if autograd is None:
             return None

@@ -38,6 +38,7 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
         "scikit-learn-missing": "tests/autoheuristic/test_training.py",
+        "pygls-missing": "tests/unit/test_lsp.py",
         "torch-missing": "tests/conformance/test_mobile_upgraders.py",
         "unknown-pattern": "tests/conformance/test_fuse.py",
         "upgrader-unreadable": "tests/conformance/test_mobile_upgraders.py",

@@ -1,0 +1,235 @@
+"""A language server for operator definitions, over standard input and output.
+
+    while you type    the diagnostics of `opgen gen`, for definitions, tags and derivatives
+    hover             what `opgen explain` prints about the operator of the entry
+    go to definition  from a delegate to its entry, from a derivative to its operator, from a kernel to its C++
+
+The server reads the folder of the document that is edited, with the unsaved text of open documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import TextDocument
+
+from opgen import __version__
+from opgen.commands._definitions_kind import count_namespaces
+from opgen.commands._extension import extension_templates, generate_extension, load_extension
+from opgen.desk.explain import Subject, explain, render_explanation
+from opgen.desk.facts import facts_of, formulas_of
+from opgen.desk.registrations import find_registrations
+from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span
+from opgen.extension.extension import Extension, ExtensionOptions
+from opgen.frontend.native_functions import load_program
+from opgen.frontend.nodes import load_yaml
+from opgen.model import NativeFunction
+from opgen.program.program import Program
+from opgen.run.inputs import packaged_folder
+
+FUNCTIONS: Final = "native/native_functions.yaml"
+TAGS: Final = "native/tags.yaml"
+DERIVATIVES: Final = "autograd/derivatives.yaml"
+_SEVERITIES: Final = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "remark": types.DiagnosticSeverity.Information,
+}
+_SOURCES: Final = (".cpp", ".cc", ".cxx", ".cu", ".mm")
+_WORD: Final = re.compile(r"[A-Za-z_][\w.:]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of a folder of definitions."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    program: Program | None
+    extension: Extension | None = field(repr=False)
+
+
+def folder_of(path: Path) -> Path | None:
+    """Return the folder of definitions that a file belongs to; None if it is no file of definitions."""
+    for name in (FUNCTIONS, TAGS, DERIVATIVES):
+        if path.as_posix().endswith(f"/{name}"):
+            return path.parents[1]
+    return None
+
+
+def analyze(folder: Path, texts: Mapping[Path, str]) -> Analysis:
+    """Read a folder of definitions; `texts` has the unsaved texts of open documents by path."""
+    log, functions = Diagnostics(), folder / FUNCTIONS
+    text = texts.get(functions) or (
+        functions.read_text(encoding="utf-8", errors="replace") if functions.exists() else ""
+    )
+    namespaces = count_namespaces(text)
+    if set(namespaces) - {"aten"} and "aten" not in namespaces:
+        extension = load_extension(folder, ExtensionOptions(), log, texts=texts)
+        return Analysis(tuple(log.sorted()), extension.program if extension else None, extension)
+    tags = folder / TAGS
+    legal = _source(tags, texts) if tags.exists() or tags in texts else packaged_folder("ATen") / TAGS
+    program = load_program(_source(functions, texts), legal, log)
+    return Analysis(tuple(log.sorted()), program, None)
+
+
+def _source(path: Path, texts: Mapping[Path, str]) -> Source | Path:
+    return Source(str(path), texts[path]) if path in texts else path
+
+
+class DefinitionsServer(LanguageServer):
+    """The server, and the last analysis of each folder."""
+
+    def __init__(self) -> None:
+        super().__init__("opgen", __version__)
+        self.analyses: dict[Path, Analysis] = {}
+        self.published: dict[Path, set[str]] = {}
+
+    def open_texts(self) -> dict[Path, str]:
+        """Return the texts of the documents that the editor has open."""
+        documents = self.workspace.text_documents.values()
+        return {_path(document.uri): document.source.replace("\r\n", "\n") for document in documents}
+
+    def refresh(self, uri: str) -> None:
+        """Analyze the folder of a document and publish its diagnostics."""
+        folder = folder_of(_path(uri))
+        if folder is None:
+            return
+        texts = self.open_texts()
+        analysis = self.analyses[folder] = analyze(folder, texts)
+        by_file: dict[str, list[types.Diagnostic]] = {name: [] for name in self.published.get(folder, ())}
+        by_file.setdefault(str(_path(uri)), [])
+        for diagnostic in analysis.diagnostics:
+            name = diagnostic.span.source.name if diagnostic.span is not None else str(_path(uri))
+            by_file.setdefault(name, []).append(_to_lsp(diagnostic))
+        self.published[folder] = set(by_file)
+        for name, found in by_file.items():
+            params = types.PublishDiagnosticsParams(uri=from_fs_path(name) or uri, diagnostics=found)
+            self.text_document_publish_diagnostics(params)
+
+    def analysis_of(self, uri: str) -> Analysis | None:
+        """Return what is known of the folder of a document."""
+        folder = folder_of(_path(uri))
+        if folder is None:
+            return None
+        if folder not in self.analyses:
+            self.analyses[folder] = analyze(folder, self.open_texts())
+        return self.analyses[folder]
+
+
+def _path(uri: str) -> Path:
+    return Path(to_fs_path(uri) or uri)
+
+
+def _to_lsp(diagnostic: Diagnostic) -> types.Diagnostic:
+    lines = filter(None, [diagnostic.message, diagnostic.label, *(note.message for note in diagnostic.notes)])
+    return types.Diagnostic(
+        range=_range(diagnostic.span),
+        message="\n".join(lines),
+        severity=_SEVERITIES[diagnostic.severity],
+        code=diagnostic.id,
+        source="opgen",
+    )
+
+
+def _range(span: Span | None) -> types.Range:
+    """Return the place of a span; columns count UTF-16 units, as the protocol wants them."""
+    if span is None:
+        return types.Range(types.Position(0, 0), types.Position(0, 0))
+    return types.Range(_position(span.source, span.start), _position(span.source, max(span.start, span.end)))
+
+
+def _position(source: Source, offset: int) -> types.Position:
+    line, column = source.position(offset)
+    before = source.line(line)[: column - 1]
+    return types.Position(line - 1, len(before.encode("utf-16-le")) // 2)
+
+
+# ---------------------------------------------------------------------------------- questions
+
+
+def operator_at(program: Program, path: Path, line: int) -> NativeFunction | None:
+    """Return the operator whose entry has the line, counted from 0, of a definitions file."""
+    before = [f for f in program.functions if f.loc.source.name == str(path) and f.loc.line <= line + 1]
+    return max(before, key=lambda f: f.loc.start) if before else None
+
+
+def describe(analysis: Analysis, function: NativeFunction, folder: Path) -> str:
+    """Return what `opgen explain` says of an operator."""
+    program = analysis.program
+    assert program is not None
+    derivatives = folder / DERIVATIVES
+    formulas = formulas_of(load_yaml(derivatives, Diagnostics()) if derivatives.exists() else None)
+    files = () if analysis.extension is None else generate_extension(analysis.extension, extension_templates())
+    subject = Subject(program, facts_of(program, formulas), find_registrations(files), analysis.extension is not None)
+    return render_explanation(explain(subject, function))
+
+
+def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[types.Location]:
+    """Yield where the operator or the kernel that a word names is defined."""
+    program = analysis.program
+    name = word.rpartition("::")[2]
+    for function in program.functions if program is not None else ():
+        if str(function.func.name) == name and "generated" not in function.tags:
+            yield types.Location(from_fs_path(function.loc.source.name) or "", _range(function.loc))
+            return
+    yield from _kernels(name, folder.parent)
+
+
+def _kernels(name: str, project: Path) -> Iterator[types.Location]:
+    pattern = re.compile(rf"\b(?:TORCH_IMPL_FUNC\(\s*{re.escape(name)}\s*\)|{re.escape(name)}\s*\()")
+    for path in sorted(p for p in project.rglob("*") if p.suffix in _SOURCES and "build" not in p.parts):
+        source = Source(str(path), path.read_text(encoding="utf-8", errors="replace"))
+        found = pattern.search(source.text)
+        if found is not None:
+            yield types.Location(from_fs_path(str(path)) or "", _range(source.span(*found.span())))
+
+
+def _word_at(document: TextDocument, position: types.Position) -> str:
+    line = document.lines[position.line] if position.line < len(document.lines) else ""
+    column = len(line.encode("utf-16-le")[: 2 * position.character].decode("utf-16-le", errors="ignore"))
+    return next((m.group().strip(".:") for m in _WORD.finditer(line) if m.start() <= column <= m.end()), "")
+
+
+def build_server() -> DefinitionsServer:
+    """Return the server with its features."""
+    server = DefinitionsServer()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.refresh(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        server.refresh(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        return _hover(server, params)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> list[types.Location]:
+        uri, folder = params.text_document.uri, folder_of(_path(params.text_document.uri))
+        analysis = server.analysis_of(uri)
+        word = _word_at(server.workspace.get_text_document(uri), params.position)
+        return [] if analysis is None or folder is None or not word else list(definitions_of(analysis, word, folder))
+
+    return server
+
+
+def _hover(server: DefinitionsServer, params: types.HoverParams) -> types.Hover | None:
+    path = _path(params.text_document.uri)
+    analysis, folder = server.analysis_of(params.text_document.uri), folder_of(path)
+    if analysis is None or analysis.program is None or folder is None:
+        return None
+    function = operator_at(analysis.program, path, params.position.line)
+    if function is None:
+        return None
+    text = f"```\n{describe(analysis, function, folder)}```"
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
