@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from lsprotocol import types
@@ -37,11 +38,13 @@ from opgen.run.inputs import packaged_folder
 FUNCTIONS: Final = "native/native_functions.yaml"
 TAGS: Final = "native/tags.yaml"
 DERIVATIVES: Final = "autograd/derivatives.yaml"
-_SEVERITIES: Final = {
-    "error": types.DiagnosticSeverity.Error,
-    "warning": types.DiagnosticSeverity.Warning,
-    "remark": types.DiagnosticSeverity.Information,
-}
+_SEVERITIES: Final = MappingProxyType(
+    {
+        "error": types.DiagnosticSeverity.Error,
+        "warning": types.DiagnosticSeverity.Warning,
+        "remark": types.DiagnosticSeverity.Information,
+    }
+)
 _SOURCES: Final = (".cpp", ".cc", ".cxx", ".cu", ".mm")
 _WORD: Final = re.compile(r"[A-Za-z_][\w.:]*")
 

@@ -81,7 +81,7 @@ def with_editor(path: Path, use: Callable[[Editor], Awaitable[None]]) -> None:
             # Without these two the server goes on, and stop() waits for it.
             await client.shutdown_async(None)
             client.exit(None)
-            await asyncio.wait_for(client.stop(), 60)
+            await asyncio.wait_for(client.stop(), 60)  # type: ignore[no-untyped-call]
 
     asyncio.run(session())
 
