@@ -56,31 +56,31 @@ from opgen.program.program import Program
 
 @dataclass(frozen=True, slots=True)
 class NonNative:
-    """A node of a lazy backend's graph that stands for no operator of torch."""
+    """A node of a lazy backend's graph that is not an operator of torch."""
 
     func: FunctionSchema
-    """Its name, what it takes and what it gives."""
+    """Its name, parameters and results."""
     opkind: str | None
-    """The C++ expression for what it computes, as `at::prim::Constant`; None if it follows from the name."""
+    """The C++ expression of its operator, such as `at::prim::Constant`; None if derived from the name."""
     properties: tuple[str, ...]
     """Which parts of its class are generated, and how."""
     loc: Span
-    """Where it was written."""
+    """Its place in the YAML file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExternalBackend:
-    """What a backend YAML says, checked against the operators that there are."""
+    """A backend YAML, checked against the defined operators."""
 
     key: DispatchKey
     autograd_key: DispatchKey | None
-    """Where the kernels of `autograd` go; None if there are none."""
+    """The dispatch key of the kernels of `autograd`; None if there are none."""
     class_name: str
-    """The C++ class whose static members the kernels are."""
+    """The C++ class that has the kernels as static members."""
     cpp_namespace: str
     """The C++ namespace of the class."""
     extra_headers: tuple[str, ...]
-    """Lines that the sources begin with, includes mostly."""
+    """The first lines of the sources, mostly includes."""
     index: BackendIndex
     """The kernels under the key: of `supported`, then of `full_codegen`."""
     autograd_index: BackendIndex | None
@@ -88,14 +88,14 @@ class ExternalBackend:
     supported: tuple[OperatorName, ...]
     autograd: tuple[OperatorName, ...]
     symint: tuple[OperatorName, ...]
-    """Operators whose kernels take `c10::SymInt`, and are called `…_symint`."""
+    """Operators whose kernels take `c10::SymInt`, and are named `…_symint`."""
     full_codegen: tuple[OperatorName, ...]
     """Operators of a lazy backend whose kernels and nodes are generated."""
     ir_gen: tuple[OperatorName, ...]
-    """Operators of a lazy backend whose nodes are generated, the kernels being written by hand."""
+    """Operators of a lazy backend with generated nodes and handwritten kernels."""
     non_native: tuple[NonNative, ...]
     places: Mapping[OperatorName, Span]
-    """Where the operators with kernels or nodes were named."""
+    """The places of the operators with kernels or nodes."""
 
     @property
     def indices(self) -> tuple[BackendIndex, ...]:
@@ -104,7 +104,7 @@ class ExternalBackend:
 
     @property
     def kernel_scope(self) -> str:
-        """What stands before a kernel's name: the class, with its namespace."""
+        """The qualifier of a kernel's name: the class, with its namespace."""
         return f"{self.cpp_namespace}::{self.class_name}"
 
 
@@ -180,7 +180,7 @@ NODE_TABLE: Final = Table.of(FUNC, OPKIND, PROPERTIES)
 
 
 def load_backend(where: Source | Path, program: Program, log: Diagnostics) -> ExternalBackend | None:
-    """The backend that a YAML file describes; None, with every reason logged, if anything in it is wrong."""
+    """Return the backend of a YAML file; None, with every reason logged, if it has mistakes."""
     before = log.error_count
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a backend", log)
@@ -228,7 +228,7 @@ def _listings(values: Values) -> Listings:
 
 
 def _autograd_key(key: DispatchKey | None, values: Values, log: Diagnostics) -> DispatchKey | None:
-    """The key under which the kernels of `autograd` are registered; None if there are none, or no such key."""
+    """Return the dispatch key of the kernels of `autograd`; None if there are none, or no such key."""
     if key is None or not values[AUTOGRAD]:
         return None
     name = f"Autograd{key}"
@@ -240,7 +240,7 @@ def _autograd_key(key: DispatchKey | None, values: Values, log: Diagnostics) -> 
 
 
 def _warn_of_copies(values: Values, listed: Listed, log: Diagnostics) -> None:
-    """Warns of a kernel that is to copy between devices, if its wrapper would refuse to."""
+    """Warn of a kernel for copies between devices, if its wrapper would refuse them."""
     for name in listed.supported:
         checks = listed.functions[name].device_check is not DeviceCheckType.NoCheck
         if values[DEVICE_GUARD] and checks and str(name) == _COPY:
@@ -252,7 +252,7 @@ def _warn_of_copies(values: Values, listed: Listed, log: Diagnostics) -> None:
 def _index(
     key: DispatchKey, names: Iterable[OperatorName], cpp_namespace: str, listed: Listed, values: Values
 ) -> BackendIndex:
-    """The kernels of the named operators, under `key`."""
+    """Return the index with the kernels of the named operators under `key`."""
     symint = frozenset(listed.symint)
     kernels: dict[OperatorName, BackendMetadata] = {}
     for name in names:
@@ -286,7 +286,7 @@ def _read_non_native(nodes: Iterable[Node], log: Diagnostics) -> Iterator[NonNat
 
 
 def _check_properties(words: Iterable[Scalar], log: Diagnostics) -> Iterator[str]:
-    """The properties that there are; of those that exclude each other, the first."""
+    """Return the legal properties; of those that exclude each other, the first."""
     said: dict[tuple[str, ...], str] = {}
     for word in words:
         others = _PROPERTY_SETS.get(word.text)

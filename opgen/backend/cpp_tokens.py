@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_DEPTH: Final = 32
-"""Deepest nesting of macros that is expanded; a macro that uses itself ends here."""
+"""Maximum nesting depth of expanded macros, which ends recursive ones."""
 MAX_EXPANDED: Final = 500_000
-"""Most tokens of a text that macros may bring: they may multiply."""
+"""Maximum number of tokens that macros may expand to."""
 
 _SCANNER: Final = re.compile(
     r"""
@@ -48,7 +48,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class _Macro:
-    """What a name stands for."""
+    """A macro."""
 
     parameters: tuple[str, ...] | None
     """None if it takes no parentheses."""

@@ -36,7 +36,7 @@ class _Definition:
 
 @dataclass(frozen=True, slots=True)
 class _Kernel:
-    """A kernel that there must be."""
+    """A kernel that must be defined."""
 
     operator: OperatorName
     name: str
@@ -74,7 +74,7 @@ def check_kernels(
 
 
 def _kernels(backend: ExternalBackend, program: Program) -> Iterator[_Kernel]:
-    """The kernels of all keys, as their author is to write them."""
+    """Yield the kernels of all keys, as their author must define them."""
     for index in backend.indices:
         for function in program.functions:
             kernel = index.index.get(function.func.name)
@@ -92,7 +92,7 @@ def _check_name(
     backend: ExternalBackend,
     log: Diagnostics,
 ) -> None:
-    """Holds the kernels of one name against its definitions."""
+    """Check the kernels of one name against its definitions."""
     left, lacking = list(found), list[_Kernel]()
     for kernel in kernels:
         match = next((each for each in left if each.parameters == kernel.parameters), None)

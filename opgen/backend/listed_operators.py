@@ -21,7 +21,7 @@ from opgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, Opera
 from opgen.program.program import Program
 
 MAX_SUGGESTIONS: Final = 10
-"""Most unknown operators for which the nearest known one is looked up."""
+"""Maximum number of unknown operators for which a suggestion is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class Listed:
     full_codegen: tuple[OperatorName, ...]
     ir_gen: tuple[OperatorName, ...]
     functions: Mapping[OperatorName, NativeFunction]
-    """What the names stand for."""
+    """The functions by name."""
     places: Mapping[OperatorName, Span]
-    """Where the operators with kernels or nodes were named."""
+    """The places of the operators with kernels or nodes."""
 
 
 def check_lists(lists: Listings, key: DispatchKey | None, program: Program, log: Diagnostics) -> Listed:
-    """The operators of the lists; logs what is wrong, and leaves it out."""
+    """Return the operators of the lists; log mistakes and leave them out."""
     reader = _Reader(program, log)
     supported = reader.read("supported", lists.supported)
     full_codegen = reader.read("full_codegen", lists.full_codegen)
@@ -114,7 +114,7 @@ class _Reader:
         self._log.error("unknown-operator", f"there is no operator '{word.text}'", word.span, label)
 
     def _nearest(self, word: str) -> str:
-        """What to write in place of an unknown operator."""
+        """Return the suggestion for an unknown operator."""
         base, _, overload = word.partition(".")
         bare = word.rpartition("::")[2]
         if bare in self._names:

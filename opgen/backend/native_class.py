@@ -44,7 +44,7 @@ def emit_class_header(backend: ExternalBackend, program: Program, templates: Tem
 
 
 def _declarations(index: BackendIndex, program: Program) -> list[str]:
-    """How the kernels of one key are declared, each once, in the order of the declarations' texts."""
+    """Return the declarations of the kernels of one key, sorted and without duplicates."""
     kernels = ((f, index.index.get(f.func.name)) for f in program.functions)
     signatures = ((program.signatures(f).kernel(index), kernel) for f, kernel in kernels if kernel is not None)
     return sorted({f"static {signature.defn(kernel.kernel)};" for signature, kernel in signatures})

@@ -39,7 +39,7 @@ _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
 
 @dataclass(frozen=True, slots=True)
 class RegistrationStyle:
-    """How registrations find what they need, and when they happen."""
+    """How registrations include headers, and when they run."""
 
     header_folder: str = ""
     """Written before the name of the class's header where it is included."""
@@ -81,7 +81,7 @@ def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
 def _file_env(
     backend: ExternalBackend, index: BackendIndex, style: RegistrationStyle, release: Release
 ) -> Mapping[str, object]:
-    """What a source begins with."""
+    """Return the head of a source."""
     options = Options(install_dir=Path(), per_operator_headers=style.per_operator_headers)
     return {
         "extra_cuda_headers": device_includes(index.dispatch_key, options, release),
@@ -99,7 +99,7 @@ def _class_include(backend: ExternalBackend, style: RegistrationStyle) -> str:
 
 
 def _definitions_env(index: BackendIndex, wrappers: Sequence[Wrapper], style: RegistrationStyle) -> dict[str, object]:
-    """The wrappers and their registrations, by places in the template."""
+    """Return the wrappers and their registrations, by template variable."""
     key, eager = index.dispatch_key, style.eager_registration
     return {
         "origin": f"kernels of {key}",

@@ -61,10 +61,10 @@ _FALLBACK_INCLUDE: Final = "torch/csrc/lazy/ts_backend/ts_eager_fallback.h"
 
 @dataclass(frozen=True, slots=True)
 class LazyStyle:
-    """What a lazy backend calls things in C++, and what is to be generated."""
+    """The C++ names of a lazy backend, and what to generate."""
 
     output_dir: str
-    """Where the files go, as files that include each other say it."""
+    """The output folder, as includes spell it."""
     backend_name: str = "TorchScript"
     node_base: str = "Node"
     """The class that nodes derive from."""
@@ -72,7 +72,7 @@ class LazyStyle:
     tensor_class: str = "torch::lazy::LazyTensor"
     tensor_class_hdr: str = "torch/csrc/lazy/core/tensor.h"
     shape_inference_hdr: str | None = "torch/csrc/lazy/core/shape_inference.h"
-    """The header that declares the functions for shapes which are written by hand."""
+    """The header that declares the handwritten shape functions."""
     gen_forced_fallback_code: bool = False
     use_lazy_shape: bool = True
     backend_namespace: str = "torch::lazy"
@@ -91,7 +91,7 @@ class LazyStyle:
 
 @dataclass(frozen=True, slots=True)
 class LazyGenerators:
-    """The classes that make nodes and kernels; a backend may derive its own."""
+    """The classes that generate nodes and kernels; a backend may derive its own."""
 
     nodes: type[GenLazyIR]
     kernels: type[GenLazyNativeFuncDefinition]
@@ -135,7 +135,7 @@ def emit_non_native_ir(
 def emit_kernels(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
-    """Yields the kernels that are generated; without any kernel there is no class whose members they are."""
+    """Yields the generated kernels; nothing if the backend has no kernels."""
     if not backend.indices:
         return
     generator = _kernel_generator(backend, style, generators)
@@ -190,7 +190,7 @@ def _kernel_generator(
 
 
 def in_lazy_order(program: Program) -> Program:
-    """The same program, its groups in the order of the functional forms' names without overloads."""
+    """Return the program with its groups sorted by the functional forms' names without overloads."""
 
     def name(item: NativeFunction | NativeFunctionsGroup) -> str:
         function = item if isinstance(item, NativeFunction) else item.functional
@@ -200,7 +200,7 @@ def in_lazy_order(program: Program) -> Program:
 
 
 def _named(program: Program, names: Iterable[OperatorName]) -> Iterator[NativeFunction]:
-    """The functions of these names, group by group."""
+    """Return the functions with these names, group by group."""
     wanted = frozenset(names)
     for item in program.grouped:
         forms = (item,) if isinstance(item, NativeFunction) else item.functions()
@@ -221,7 +221,7 @@ def _namespace(backend: ExternalBackend) -> Mapping[str, object]:
 
 
 def _using(backend: ExternalBackend) -> list[str]:
-    """What makes the names of torch's lazy tensors known in a namespace of the backend's own."""
+    """Return the declarations that import the names of torch's lazy tensors into the backend's namespace."""
     inside = tuple(backend.cpp_namespace.split("::")[:2]) == _LAZY_NAMESPACE
     return [] if inside else ["using namespace torch::lazy;"]
 

@@ -34,23 +34,23 @@ _MAKE_NUMBER: Final = "torch::lazy::LazyGraphExecutor::Get()->GetIrValueForScala
 
 @dataclass(frozen=True, slots=True)
 class GenLazyNativeFuncDefinition:
-    """Makes the kernels; the texts are what a backend calls things in C++."""
+    """Generates the kernels; the texts are a backend's C++ names."""
 
     class_method_name: str
-    """The class whose members the kernels are."""
+    """The class that has the kernels as members."""
     backend_index: BackendIndex
     tensor_class: str
     gen_forced_fallback_code: bool
-    """Whether a kernel first asks if it should run on the CPU instead."""
+    """Whether kernels first check for a forced fallback to the CPU."""
     backend_namespace: str
-    """Where the next three, and `create_tensor`, are found."""
+    """The namespace of the next three, and of `create_tensor`."""
     get_tensorlist: str
     get_tensor_or_wrap_number: str
     try_get_tensor: str
     metrics_counter: str
     create_tensor: str
     create_from_first_tensor: bool
-    """Whether tensors are made by a member of the first tensor that is given."""
+    """Whether a method of the first tensor argument creates tensors."""
     create_aten_from_ltc_tensor: str
     tuple_aten_from_ltc_tensors: str
     lazy_tensor_ptr: str
@@ -59,7 +59,7 @@ class GenLazyNativeFuncDefinition:
     """The C++ class of a value."""
 
     def __call__(self, function: NativeFunction) -> list[str]:
-        """The kernel of an operator, as a list of one text."""
+        """Return the kernel of an operator, as a list of one text."""
         kernel = self.backend_index.get_kernel(function)
         if kernel is None:
             raise AssertionError(f"'{function.func.name}' has no kernel under '{self.backend_index.dispatch_key}'")
@@ -86,7 +86,7 @@ class GenLazyNativeFuncDefinition:
     def force_eager_fallback(
         self, func: NativeFunction, schema: LazyIrSchema, metadata: BackendMetadata, sig: Signature
     ) -> str:
-        """Statements that run the operator on the CPU, if that is asked for."""
+        """Return statements that run the operator on the CPU if the fallback is forced."""
         del metadata
         if not self.gen_forced_fallback_code:
             return ""
@@ -97,12 +97,12 @@ class GenLazyNativeFuncDefinition:
         return fallback_code(aten_symbol(schema), operator, arguments)
 
     def metrics(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that count the call."""
+        """Return statements that count the call."""
         del func, schema
         return f"{self.metrics_counter};"
 
     def get_device(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that find the device: the tensors' or the one asked for, or else the default."""
+        """Return statements that find the device: that of the tensors, the requested one, or the default."""
         del func
         kept = schema.filtered_args(values=False)
         asked = [a.name for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
@@ -114,13 +114,13 @@ class GenLazyNativeFuncDefinition:
         return _SNIPPETS.render("device", device=found)
 
     def lazy_tensor_decls(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that get what the graph knows of each tensor, and make nodes of numbers."""
+        """Return statements that get the lazy tensor of each tensor, and create nodes for numbers."""
         del func
         values = schema.filtered_args(scalars=False)
         return "\n".join(self._lazy_tensor(value) for value in values if not value.is_symint_or_list)
 
     def shape_inference(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that compute `shapes`."""
+        """Return statements that compute `shapes`."""
         namespace = meta_namespace(func)
         lines = [self._computed_shapes(func)] if namespace is None else self._meta_shapes(func, schema, namespace)
         if not schema.returns_list:
@@ -128,7 +128,7 @@ class GenLazyNativeFuncDefinition:
         return "\n".join(lines)
 
     def build_ir_node(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that find `node` among those that were made before, or make it."""
+        """Return statements that reuse an existing `node`, or create it."""
         inputs = ", ".join(node_ctor_arg_rvalue_string(argument) for argument in schema.filtered_args())
         made = ", ".join(filter(None, (inputs, "std::move(shapes)")))
         return _SNIPPETS.render(
@@ -140,7 +140,7 @@ class GenLazyNativeFuncDefinition:
         )
 
     def create_lazy_tensor(self, first_tensor_name: str | None = None) -> str:
-        """The C++ function that makes a lazy tensor."""
+        """Return the C++ function that creates a lazy tensor."""
         if not self.create_from_first_tensor:
             return f"{self.backend_namespace}::{self.create_tensor}"
         if first_tensor_name is None:
@@ -148,7 +148,7 @@ class GenLazyNativeFuncDefinition:
         return f"{first_tensor_name}.{self.create_tensor}"
 
     def return_aten_tensor(self, func: NativeFunction, schema: LazyIrSchema) -> str:
-        """Statements that make `result` of the node and return it."""
+        """Return statements that wrap the node as `result` and return it."""
         if schema.func.kind() in (SchemaKind.inplace, SchemaKind.out):
             return self._return_written(func)
         values = [a for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
@@ -186,7 +186,7 @@ class GenLazyNativeFuncDefinition:
         return f"auto shapes = {signature.shape_call};"
 
     def _meta_shapes(self, func: NativeFunction, schema: LazyIrSchema, namespace: str) -> list[str]:
-        """Statements that run the operator on tensors that are shapes only."""
+        """Return statements that run the operator on meta tensors."""
         out_form = func.func.is_out_fn()
         metadata = self.backend_index.get_kernel(func)
         kernel = schema.aten_name if metadata is None or out_form else metadata.kernel
@@ -201,11 +201,11 @@ class GenLazyNativeFuncDefinition:
         ]
 
     def _return_list(self, create: str) -> str:
-        """Statements that return as many tensors as the node has results."""
+        """Return statements that return as many tensors as the node has results."""
         return _SNIPPETS.render("return_list", it=self, create=create).removesuffix("\n")
 
     def _return_written(self, func: NativeFunction) -> str:
-        """Statements that put the results into the arguments that are written to, and return those."""
+        """Return statements that store the results in the written arguments, and return those."""
         written = [name for name in func.func.aliased_return_names() if name is not None]
         if len(written) == 1:
             return _SNIPPETS.render("return_written", name=written[0]).removesuffix("\n")
@@ -214,12 +214,12 @@ class GenLazyNativeFuncDefinition:
 
 
 def fallback_code(symbol: str, operator: str, arguments: str) -> str:
-    """Statements that run an operator on the CPU, if that is asked for."""
+    """Return statements that run an operator on the CPU if the fallback is forced."""
     return _SNIPPETS.render("force_eager_fallback", symbol=symbol, operator=operator, arguments=arguments)
 
 
 def node_ctor_arg_rvalue_string(argument: LazyArgument) -> str:
-    """How a kernel gives an argument to the node's constructor."""
+    """Return the expression that passes an argument to the node's constructor."""
     name = argument.name
     if not argument.is_lazy_value:
         return _scalar(argument)
@@ -236,7 +236,7 @@ def node_ctor_arg_rvalue_string(argument: LazyArgument) -> str:
 
 
 def _scalar(argument: LazyArgument) -> str:
-    """An argument that the node keeps; of a list, a copy."""
+    """Return the expression that passes an argument that the node stores; a list is copied."""
     name, ctype = argument.name, argument.lazy_type
     if isinstance(ctype, OptionalCType) and isinstance(ctype.elem, VectorCType):
         if argument.is_symint_or_list:

@@ -14,7 +14,7 @@ from opgen.api.types import OptionalCType
 
 
 def lowering_body(schema: LazyIrSchema) -> str:
-    """The statements of the method `Lower`."""
+    """Return the statements of the method `Lower`."""
     positional = schema.filtered_args(keyword=False)
     keyword = [*schema.keyword_values, *schema.keyword_scalars]
     result = f"{schema.aten_name}_out"
@@ -37,7 +37,7 @@ def _positional(argument: LazyArgument) -> str:
 
 
 def _given(argument: LazyArgument) -> str:
-    """The argument's value: a result in the graph, or a constant."""
+    """Return the argument's value: a result in the graph, or a constant."""
     if not argument.is_lazy_value:
         return argument.name
     operand = "loctx->GetOutputOp(operand(i++))"
@@ -46,7 +46,7 @@ def _given(argument: LazyArgument) -> str:
 
 
 def _returned(schema: LazyIrSchema, result: str) -> tuple[str, ...]:
-    """Statements that check the results and return them; a list is one result, and is taken apart."""
+    """Return statements that check and return the results; a list is one result, and is unpacked."""
     if not schema.returns_list:
         return (f"TORCH_CHECK_EQ({result}.size(), {len(schema.returns)});", f"return {result};")
     unpack = f"function->graph()->createListUnpack({result}[0], num_outputs())"

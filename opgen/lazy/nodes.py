@@ -29,7 +29,7 @@ _SNIPPETS: Final = Snippets("lazy_nodes.cpp")
 _STRING: Final = BaseCType(stringT)
 _SHAPES_PARAMETER: Final = "std::vector<torch::lazy::Shape>&& shapes"
 _NOT_INTERNED: Final = frozenset(("sigmoid_backward",))
-"""Names of operators that torch may not have among its symbols."""
+"""Operators whose names may be missing from torch's symbols."""
 _LOWER_HEAD: Final = """torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,
       torch::lazy::TSLoweringContext* loctx) const override"""
@@ -37,7 +37,7 @@ _LOWER_HEAD: Final = """torch::lazy::TSOpVector Lower(
 
 @dataclass(frozen=True, slots=True)
 class GenLazyIR:
-    """Makes the classes of nodes, without a lowering."""
+    """Generates node classes without a lowering."""
 
     backend_index: BackendIndex
     """The backend's kernels: a kernel's name says whether it takes symbolic integers."""
@@ -52,12 +52,12 @@ class GenLazyIR:
     """Whether the text of a node is moved out of its stream."""
 
     def __call__(self, operator: NativeFunction | NativeFunctionsGroup) -> list[str]:
-        """The class of an operator's node; of a group's, that of its functional form."""
+        """Return the class of an operator's node; for a group, that of its functional form."""
         function = operator if isinstance(operator, NativeFunction) else operator.functional
         return self.gen(self.schema(function))
 
     def schema(self, function: NativeFunction) -> LazyIrSchema:
-        """What the class of the function's node takes and keeps."""
+        """Return the schema of the function's node."""
         kernel = self.backend_index.get_kernel(function)
         symint = kernel is not None and kernel.supports_symint()
         return LazyIrSchema.derive(function.func, OPERATOR_PROPERTIES, symint=symint, value_class=self.value_class)
@@ -65,22 +65,22 @@ class GenLazyIR:
     # ------------------------------------------------------------ parts that backends may have different
 
     def lowering_function(self, schema: LazyIrSchema) -> str:
-        """The method that lowers the node; none here."""
+        """Return the method that lowers the node; empty here."""
         del schema
         return ""
 
     def create_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
-        """The static function that makes a node; none here."""
+        """Return the static function that creates a node; empty here."""
         del schema, node_ctor_args
         return ""
 
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
-        """The method that says whether the node is the one that these arguments would make; never, here."""
+        """Return the method that says whether the node can be reused for these arguments; never, here."""
         del schema
         return _SNIPPETS.render("never_reused", arguments=node_ctor_args).removesuffix("\n")
 
     def node_base_ctor_call(self, schema: LazyIrSchema) -> str:
-        """How the constructor calls the base class's."""
+        """Return the call of the base class's constructor."""
         values = ", ".join(_operand(argument) for argument in schema.filtered_args(scalars=False))
         kept = ", ".join(argument.name for argument in schema.filtered_args(values=False))
         is_counted = schema.returns_list and schema.properties.ShapePrecompute
@@ -98,7 +98,7 @@ class GenLazyIR:
     # ------------------------------------------------------------------------------------ the class
 
     def gen(self, schema: LazyIrSchema) -> list[str]:
-        """The class, as a list of one text."""
+        """Return the class, as a list of one text."""
         return [self._class(schema)]
 
     def _class(self, schema: LazyIrSchema) -> str:
@@ -138,16 +138,16 @@ class GenLazyIR:
 
 @dataclass(frozen=True, slots=True)
 class GenTSLazyIR(GenLazyIR):
-    """Makes the classes of nodes that TorchScript runs."""
+    """Generates node classes that lower to TorchScript."""
 
     def lowering_function(self, schema: LazyIrSchema) -> str:
-        """The method that writes the node as TorchScript."""
+        """Return the method that lowers the node to TorchScript."""
         if schema.properties.LowerDeclOnly:
             return f"{_LOWER_HEAD};"
         return f"{_LOWER_HEAD} {{\n{lowering_body(schema)}  }}" if schema.properties.Lower else ""
 
     def create_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
-        """The static function that reuses a node or makes one."""
+        """Return the static function that reuses or creates a node."""
         head = f"static NodePtr Create({node_ctor_args})"
         if schema.properties.CreateFnDeclOnly:
             return f"{head};"
@@ -157,7 +157,7 @@ class GenTSLazyIR(GenLazyIR):
         return _SNIPPETS.render("create", head=head, node_class=schema.node_name, names=names).removesuffix("\n")
 
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
-        """The method that compares the node with these arguments."""
+        """Return the method that compares the node with these arguments."""
         head = f"bool CanBeReused({node_ctor_args}) const"
         if schema.properties.CanBeReusedDeclOnly:
             return f"{head};"
@@ -171,7 +171,7 @@ class GenTSLazyIR(GenLazyIR):
 
 
 def non_native_schema(node: NonNative, properties: LazyIrProperties, value_class: str) -> LazyIrSchema:
-    """What the class of a backend's own node takes and keeps."""
+    """Return the schema of a backend's own node."""
     return LazyIrSchema.derive(
         node.func, properties.with_(*node.properties), symint=True, opkind=node.opkind, value_class=value_class
     )
@@ -181,7 +181,7 @@ def non_native_schema(node: NonNative, properties: LazyIrProperties, value_class
 
 
 def aten_symbol(schema: LazyIrSchema) -> str:
-    """The interned name of what the node computes."""
+    """Return the interned name of the node's operator."""
     if schema.aten_name in _NOT_INTERNED:
         return f'c10::Symbol::fromQualString("aten::{schema.aten_name}")'
     return f"at::aten::{schema.aten_name}"
@@ -196,12 +196,12 @@ def _parameter(argument: LazyArgument) -> str:
 
 
 def _operand(argument: LazyArgument) -> str:
-    """A value in the list of the node's operands; one that isn't given is null."""
+    """Return a value of the node's operands; a missing one is null."""
     return f"{argument.name}.value_or(kNullValue)" if isinstance(argument.lazy_type, OptionalCType) else argument.name
 
 
 def _shapes(schema: LazyIrSchema) -> tuple[str, ...]:
-    """What the base class is given as the node's shapes, if anything."""
+    """Return the shapes passed to the base class, if any."""
     if schema.properties.ShapePrecompute:
         return ("std::move(shapes)",)
     values, scalars = schema.filtered_args(scalars=False), [a.name for a in schema.filtered_args(values=False)]
@@ -215,7 +215,7 @@ def _shapes(schema: LazyIrSchema) -> tuple[str, ...]:
 
 
 def _member_type(ctype: CType) -> CType | str:
-    """The type in which the node keeps a scalar: a string must outlive who gave it."""
+    """Return the type in which the node stores a scalar: strings are owned."""
     if ctype == _STRING:
         return "std::string"
     return "::std::optional<std::string>" if ctype == OptionalCType(_STRING) else ctype
@@ -229,7 +229,7 @@ def _initial(argument: LazyArgument) -> str:
 
 
 def _printed(argument: LazyArgument) -> str:
-    """Statements that print a scalar."""
+    """Return statements that print a scalar."""
     name = argument.name
     if not isinstance(argument.lazy_type, OptionalCType):
         return f'    ss << ", {name}=" << {_shown(argument, name)};\n'

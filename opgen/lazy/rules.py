@@ -29,7 +29,7 @@ _BY_HAND: Final = "write its kernel by hand, and list it under 'supported'"
 
 @dataclass(frozen=True, slots=True)
 class _Reason:
-    """Why something can't be made."""
+    """The reason why a node or kernel can't be generated."""
 
     what: str
     mend: str
@@ -71,7 +71,7 @@ def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], l
 def _check_name(
     schema: LazyIrSchema, operator: str, span: Span | None, named: dict[str, Span | None], log: Diagnostics
 ) -> None:
-    """Logs a node whose class is called like one before it."""
+    """Log a node whose class has the name of an earlier one."""
     name = schema.node_name
     if name not in named:
         named[name] = span
@@ -88,7 +88,7 @@ def _check_name(
 
 
 def _why_no_node(func: FunctionSchema) -> _Reason | None:
-    """Why an operator can't be a node; None if it can."""
+    """Return why an operator can't be a node; None if it can."""
     try:
         schema = LazyIrSchema.derive(func, symint=True)
     except UnsupportedTypeError as problem:
@@ -100,7 +100,7 @@ def _why_no_node(func: FunctionSchema) -> _Reason | None:
 
 
 def _has_place(argument: LazyArgument) -> bool:
-    """Whether the argument is one value, or none, or something to keep."""
+    """Return whether a node can hold the argument: one value, an optional value, or a stored scalar."""
     ctype = argument.lazy_type
     if not argument.is_lazy_value or isinstance(ctype, BaseCType):
         return True
@@ -108,7 +108,7 @@ def _has_place(argument: LazyArgument) -> bool:
 
 
 def _why_no_kernel(function: NativeFunction, needs_tensor: bool) -> _Reason | None:
-    """Why no kernel can be made of an operator; None if one can."""
+    """Return why an operator can't have a generated kernel; None if it can."""
     func = function.func
     if needs_tensor and not func.arguments.has_tensor_arg():
         return _Reason("takes no tensor, so the device of its results is unknown", _BY_HAND)

@@ -23,7 +23,7 @@ from opgen.program.program import Program
 _PREFIX: Final = "compute_shape_"
 _WORDS: Final = frozenset({"const", "unsigned", "struct", "class", "enum"})
 _BEFORE_TYPES: Final = frozenset({"<", ",", "(", "const"})
-"""After these, a name that begins with `::` is the same without."""
+"""After these tokens, a leading `::` of a name can be dropped."""
 _SAME: Final = MappingProxyType({"c10::string_view": "std::string_view"})
 """Two names of one type."""
 
@@ -38,7 +38,7 @@ class _Declaration:
 
 
 def check_shape_header(header: Source, backend: ExternalBackend, program: Program, log: Diagnostics) -> int:
-    """Logs each function for shapes that the header lacks; returns how many were looked for."""
+    """Log each missing shape function of the header; return the number of expected functions."""
     declared = list(_declarations(header))
     wanted_for, looked_for = frozenset(backend.full_codegen), 0
     for function in program.functions:
@@ -58,7 +58,7 @@ def check_shape_header(header: Source, backend: ExternalBackend, program: Progra
 
 
 def _declarations(header: Source) -> Iterator[_Declaration]:
-    """The functions for shapes that a header declares."""
+    """Return the shape functions that a header declares."""
     tokens = expand(header.text)
     for at, token in enumerate(tokens[:-1]):
         if token.text.startswith(_PREFIX) and tokens[at + 1].text == "(":
@@ -67,7 +67,7 @@ def _declarations(header: Source) -> Iterator[_Declaration]:
 
 
 def _parameters(tokens: Sequence[Token], opened: int) -> Iterator[list[Token]]:
-    """The tokens of each parameter; commas in brackets part none."""
+    """Return the tokens of each parameter; commas in brackets don't separate."""
     depth, parameter = 0, list[Token]()
     for at in range(opened + 1, len(tokens)):
         token = tokens[at]
@@ -83,7 +83,7 @@ def _parameters(tokens: Sequence[Token], opened: int) -> Iterator[list[Token]]:
 
 
 def _type(parameter: Sequence[Token]) -> str:
-    """The type of a parameter, without its name and default, and without `::` at the front of names."""
+    """Return the type of a parameter, without its name, its default, and leading `::`."""
     words = [token.text for token in parameter]
     words = words[: words.index("=")] if "=" in words else words
     if len(words) > 1 and parameter[len(words) - 1].is_name and words[-2] not in ("::", *_WORDS):

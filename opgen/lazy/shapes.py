@@ -21,7 +21,7 @@ VIEW_COPY_TAG = "view_copy"
 
 @dataclass(frozen=True, slots=True)
 class ComputeShapeSignature:
-    """The signature of a function, written by hand, that computes shapes."""
+    """The signature of a handwritten shape function."""
 
     kernel: str
     """The name of the operator's kernel."""
@@ -47,7 +47,7 @@ class ComputeShapeSignature:
 
 @dataclass(frozen=True, slots=True)
 class GenLazyShapeInferenceDefinition:
-    """Says which functions that compute shapes must be written by hand."""
+    """Finds the shape functions that must be handwritten."""
 
     backend_index: BackendIndex
     tensor_class: str
@@ -59,7 +59,7 @@ class GenLazyShapeInferenceDefinition:
 
 
 def meta_namespace(function: NativeFunction) -> str | None:
-    """The namespace that has the operator for tensors that are shapes only; None if there is none."""
+    """Return the namespace with the operator on meta tensors; None if there is none."""
     if function.structured or function.structured_delegate is not None:
         return "at::meta"
     is_copy = VIEW_COPY_TAG in function.tags and function.has_composite_explicit_autograd_non_functional_kernel
@@ -67,7 +67,7 @@ def meta_namespace(function: NativeFunction) -> str | None:
 
 
 def shape_signature(function: NativeFunction, backend_index: BackendIndex) -> ComputeShapeSignature | None:
-    """The function, written by hand, that computes the shapes of an operator; None if none is needed."""
+    """Return the handwritten shape function of an operator; None if none is needed."""
     kernel = backend_index.get_kernel(function)
     if kernel is None or meta_namespace(function) is not None:
         return None
