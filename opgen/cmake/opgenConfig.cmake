@@ -34,6 +34,11 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "How much is optimized" FORCE)
 endif()
 
+# Vectors are never handed from one library to another.  GCC's collector takes a sixth of the time, and finds little:
+# below a gigabyte it may rest.
+set(OPGEN_GNU_OPTIONS
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>" "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>")
+
 get_filename_component(OPGEN_PYTHON_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 # The Python that runs opgen and has torch or mlx; a setup.py (opgen.mlx_extension) names its own.
@@ -94,9 +99,7 @@ function(_opgen_compile_as_glue)
     if(source MATCHES "/(Unit_[0-9]+|PythonBindings)\\.cpp$")
       set(optimized "$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<NOT:$<CONFIG:Debug>>>")
       set(gnu "$<CXX_COMPILER_ID:GNU,Clang,AppleClang>")
-      # GCC's collector takes a tenth of the time, and finds little.
-      set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS
-        "$<${optimized}:-O1>;$<${gnu}:-g0>;$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>")
+      set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "$<${optimized}:-O1>;$<${gnu}:-g0>")
     endif()
   endforeach()
 endfunction()
@@ -131,7 +134,7 @@ function(_opgen_python_package name folder install_dir)
     OUTPUT_NAME _C CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY "$<1:${folder}>" INSTALL_RPATH "${here}")
   target_link_libraries(${name}_python PRIVATE ${name} "${OPGEN_TORCH_PYTHON_LIBRARY}")
-  target_compile_options(${name}_python PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
+  target_compile_options(${name}_python PRIVATE ${OPGEN_GNU_OPTIONS})
 
   # An installed package has the library beside the module.
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "${here}")
@@ -191,8 +194,7 @@ function(opgen_extension name)
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
   target_link_libraries(${name} PUBLIC opgen::torch)
-  # Vectors are never handed from one library to another.
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
+  target_compile_options(${name} PRIVATE ${OPGEN_GNU_OPTIONS})
   if(opgen_python_sources)
     if(NOT ARG_PYTHON_INSTALL_DIR)
       set(ARG_PYTHON_INSTALL_DIR ".")
