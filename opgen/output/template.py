@@ -172,10 +172,11 @@ def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: lis
     for segment in segments:
         if isinstance(segment, str):
             parts.append(segment)
+        elif isinstance(segment, Inline):
+            value = _look_up(segment.reference, scope)
+            parts.append(value if isinstance(value, str) else _joined(segment, value))
         elif isinstance(segment, Splice):
             _render_splice(segment, scope, parts)
-        elif isinstance(segment, Inline):
-            parts.append(_joined(segment, _look_up(segment.reference, scope)))
         elif isinstance(segment, Insertion):
             value = _look_up(segment.reference, scope)
             parts += value if isinstance(value, (list, tuple)) else (str(value),)
@@ -208,6 +209,10 @@ def _render_loop(loop: Loop, scope: Mapping[str, object], parts: list[str]) -> N
 
 def _render_splice(segment: Splice, scope: Mapping[str, object], parts: list[str]) -> None:
     value = _look_up(segment.reference, scope)
+    if isinstance(value, str) and value.isprintable():  # one line, as most values are
+        line = value.rstrip()
+        parts.append(segment.indent + line if line else "")
+        return
     # Such texts stay apart until the whole file is put together: of a file of megabytes they are nearly all.
     if isinstance(value, EvenTexts) and value and not segment.indent and (last := str(value[-1]).rstrip()):
         parts += [text if text[-1] == "\n" else f"{text}\n" for text in map(str, value[:-1]) if text]
@@ -273,12 +278,14 @@ def _joined(segment: Inline, value: object) -> str:
 
 def _look_up(reference: Reference, scope: Mapping[str, object]) -> object:
     """The value that `reference` stands for."""
-    root, *fields = reference.path
+    path = reference.path
     try:
-        value = scope[root]
+        value = scope[path[0]]
     except KeyError:
         raise _unknown_variable(reference, scope) from None
-    for name in fields:
+    if len(path) == 1:
+        return value
+    for name in path[1:]:
         try:
             value = value[name] if isinstance(value, Mapping) else getattr(value, name)
         except (KeyError, AttributeError):
