@@ -20,7 +20,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.extension.derivatives import with_derivatives
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
-from opgen.model import NativeFunction, SchemaKind
+from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -43,7 +43,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
     if not functions:
         return
     # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
-    mutable = [f for f in functions if f.func.kind() is SchemaKind.mutable]
+    mutable = [f for f in functions if _hides_writes(f)]
     if mutable and not with_derivatives(extension):
         yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
     includes = operator_headers(extension, "_ops", {f.root_name for f in mutable})
@@ -81,6 +81,12 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     parameters = ", ".join((DISPATCH_KEY_SET_PARAMETER, render_defns(signature.arguments)))
     definition = f"{returns} undifferentiated_{name}({parameters}) {{\n{block(statements)}}}\n"
     return _Registered(string_literal(str(function.func.name)), f"undifferentiated_{name}", definition)
+
+
+def _hides_writes(function: NativeFunction) -> bool:
+    """Whether the operator writes to more than it returns."""
+    returned = function.func.aliased_return_names()
+    return any(argument.name not in returned for argument in function.func.arguments.written)
 
 
 def needs_fallback(extension: Extension, function: NativeFunction) -> bool:

@@ -39,6 +39,7 @@ from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
+from opgen.schema.registered import parse_registered
 
 NAME: Final = "name"
 DISPATCH: Final = "dispatch"
@@ -121,15 +122,18 @@ def _read_name(value: Node | None, node: MappingNode) -> Scalar:
 
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
-    """Return the operator that an entry is for.  Raises UserError."""
+    """Return the operator that an entry is for; an extension's may have its namespace.  Raises UserError."""
+    foreign = next((f.namespace for f in functions.values() if f.func.is_liberal), None)
+    offset = len(foreign) + 2 if foreign is not None and where.text.startswith(f"{foreign}::") else 0
+    text = where.text[offset:]
     # As a rule the schema is that of the operator, letter by letter, and needn't be read.
-    meant = functions.get(where.text.partition("(")[0])
-    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
+    meant = functions.get(text.partition("(")[0])
+    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == text:
         return meant
     try:
-        schema = FunctionSchema.parse(where.text)
+        schema = FunctionSchema.parse(text) if foreign is None else parse_registered(text)
     except SchemaError as problem:
-        raise schema_diagnostic(problem, where, 0) from None
+        raise schema_diagnostic(problem, where, offset) from None
     name = str(schema.name)
     function = functions.get(name)
     if function is None:
@@ -137,12 +141,13 @@ def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> Na
     if str(function.func) != str(schema):
         message = f"'{name}' has a different schema"
         label = f"write '{function.func}'"
-        span = where.span_at(*_difference(where.text, str(function.func)))
+        start, end = _difference(text, str(function.func))
+        span = where.span_at(offset + start, offset + end)
         raise UserError(Diagnostic("schema-mismatch", message, span, label, (_here(function),)))
     if function.func.is_out_fn():
         message = f"'{name}' is an out form, which is never differentiable"
         label = "write the functional form"
-        raise UserError(Diagnostic("out-derivative", message, where.span_at(0, len(name)), label))
+        raise UserError(Diagnostic("out-derivative", message, where.span_at(offset, offset + len(name)), label))
     return function
 
 

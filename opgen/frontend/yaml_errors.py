@@ -25,6 +25,7 @@ MAX_CHARACTERS: Final = 20
 # Only mistakes ask for these: they are compiled then, not when a command starts.
 _ILLEGAL = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _KEY = r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)"
+_WORD_WITHOUT_COLON = r"[ \t]*(?:-[ \t]+)*(func|name)[ \t]+[\w:.]+[ \t]*\("
 _LEAD = r"[ \t]*(?:-[ \t]+)*"
 
 
@@ -83,6 +84,10 @@ def _mapping_in_value(found: _Problem) -> Diagnostic:
     if key:
         message = "this value contains ': ', which starts a mapping in YAML"
         return Diagnostic("yaml-quote", message, found.line_rest(key.end()), "quote this value")
+    word = re.compile(_WORD_WITHOUT_COLON).match(found.source.text, found.line_start(max(start - 1, 0)), start)
+    if word:
+        span = found.source.span(word.start(1), word.end(1))
+        return Diagnostic("yaml-colon", f"a colon is missing after '{word[1]}'", span, f"write '{word[1]}: ...'")
     lead = re.compile(_LEAD).match(found.source.text, start)
     message = "this line reads as part of the value above it, so it can't contain ': '"
     label = "indent it like its sibling keys, or quote the whole value"

@@ -21,9 +21,39 @@ inline void grow(const c10::IValue& value) {
   }
 }
 
+// The value with tensors of its own: an operator returns none of its arguments unless its schema says so.
+inline c10::IValue copied(const c10::IValue& value) {
+  if (value.isTensor()) {
+    return value.toTensor().clone();
+  }
+  if (value.isList()) {
+    c10::impl::GenericList list(value.toList().elementType());
+    for (const c10::IValue& element : value.toListRef()) {
+      list.push_back(copied(element));
+    }
+    return list;
+  }
+  if (value.isTuple()) {
+    std::vector<c10::IValue> elements;
+    for (const c10::IValue& element : value.toTupleRef().elements()) {
+      elements.push_back(copied(element));
+    }
+    return c10::ivalue::Tuple::create(std::move(elements));
+  }
+  if (value.isGenericDict()) {
+    const auto old = value.toGenericDict();
+    c10::impl::GenericDict dict(old.keyType(), old.valueType());
+    for (const auto& item : old) {
+      dict.insert(item.key(), copied(item.value()));
+    }
+    return dict;
+  }
+  return value;
+}
+
 template <class R>
 R value_of(const c10::IValue& value) {
-  return Unboxed<R>::from(value);
+  return Unboxed<R>::from(copied(value));
 }
 
 // What an operator that has no argument to echo returns.
