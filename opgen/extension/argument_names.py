@@ -39,11 +39,15 @@ _USED: Final = frozenset(
     {
         *("op", "dispatchKeySet", "keys", "stack", "find", "guard", "call", "redispatch", "options", "self_"),
         *("device_of", "common_device", "globalContext", "device_guard", "result", "args", "kwargs", "parser"),
+        *("count_write", "count", "check_inplace", "rebase", "mark", "not_implemented", "graph", "listed", "number"),
+        *("own", "borrow", "wrap", "unwrap", "replace", "batch", "boxed", "call_override", "to_python", "Tensor"),
         *("grad_fn", "grads", "no_gil", "detail", "native", "meta", "structured", "schema", "name", "overload_name"),
     }
 )
 """Words that generated functions use for things of their own."""
-_LOCAL: Final = re.compile(r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*")
+_LOCAL: Final = re.compile(
+    r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|\w+_t|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*"
+)
 """What the names of local variables in generated functions look like, and those of macros."""
 
 
