@@ -14,7 +14,7 @@ come as one list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -65,11 +65,12 @@ def dispatch_call(
     *,
     namespace: str | None = None,
     starts_devices: bool = False,
+    parameter_name: Callable[[str], str] = str,
 ) -> DispatchCall:
     """How the overload with this Python signature, and these parsed values, calls its C++ function.
 
     That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
-    With `starts_devices`, methods start the device for any tensor.
+    With `starts_devices`, methods start the device for any tensor.  `parameter_name` is what C++ calls an argument.
     """
     func = signatures.func
     bindings = _lambda_bindings(signature, signatures)
@@ -81,10 +82,10 @@ def dispatch_call(
     is_grad_left = bool(signature.tensor_options_args) and not sees_to_grad
     return DispatchCall(
         inits=inits,
-        parameters=_lambda_parameters(bindings, signature),
+        parameters=_lambda_parameters(bindings, signature, parameter_name),
         # Values, never references.
         return_type=signatures.dispatcher.returns.remove_const_ref().spelled,
-        target=_target(signature, signatures, names, namespace),
+        target=_target(signature, signatures, [*map(parameter_name, names)], namespace),
         # What the parser doesn't give is a variable of that name: `options`, a method's `self`.
         arguments=tuple([in_scope.get(name, name) for name in names]),
         requires_grad=values["requires_grad"] if is_grad_left else None,
@@ -111,14 +112,16 @@ def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tupl
     return (*bindings[-outs:], *bindings[:-outs]) if outs else bindings
 
 
-def _lambda_parameters(bindings: Sequence[Binding], signature: PythonSignature) -> str:
+def _lambda_parameters(
+    bindings: Sequence[Binding], signature: PythonSignature, parameter_name: Callable[[str], str]
+) -> str:
     """The parameters of the lambda as C++ spells them."""
     parts = []
     for binding in bindings:
         spelled = binding.nctype.type.spelled
         if spelled == types.MUTABLE_TENSOR.spelled:
             spelled = _written_type(binding.name, signature)
-        parts.append(f"{spelled} {binding.name}")
+        parts.append(f"{spelled} {parameter_name(binding.name)}")
     return ", ".join(parts)
 
 

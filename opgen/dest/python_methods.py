@@ -58,6 +58,8 @@ class PythonModule:
     """Whether methods start the device for any tensor, even for one that Python dispatches on."""
     wrap: str = "wrap"
     """The C++ function that makes Python's objects of results."""
+    parameter_name: Callable[[str], str] = str
+    """What C++ calls the parameter for an argument, by the argument's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,12 @@ class _Calls:
     def _call(self, overload: Overload, function: NativeFunction, values: Mapping[str, str]) -> str:
         own, module = self.signatures(function), self.module
         call = dispatch_call(
-            overload.signature, own, values, namespace=module.namespace, starts_devices=module.starts_devices
+            overload.signature,
+            own,
+            values,
+            namespace=module.namespace,
+            starts_devices=module.starts_devices,
+            parameter_name=module.parameter_name,
         )
         deprecation, library = overload.signature.deprecated, module.namespace or "aten"
         schema = f"{library}::{own.schema}" if deprecation is None else f"[deprecated] {library}::{deprecation.schema}"

@@ -46,7 +46,7 @@ _USED: Final = frozenset(
 )
 """Words that generated functions use for things of their own."""
 _LOCAL: Final = re.compile(
-    r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|\w+_t|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*"
+    r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|\w+_t|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*|Py\w*"
 )
 """What the names of local variables in generated functions look like, and those of macros."""
 
@@ -54,6 +54,11 @@ _LOCAL: Final = re.compile(
 def is_renamed(name: str) -> bool:
     """Whether an argument called `name` has another name in C++."""
     return name in KEYWORDS or name in _MACROS or name in _USED or _LOCAL.fullmatch(name) is not None
+
+
+def parameter_name(name: str) -> str:
+    """Return what C++ calls the argument `name`."""
+    return f"{PREFIX}{name}" if is_renamed(name) else name
 
 
 def rename_arguments(program: Program, kept: Collection[OperatorName]) -> Program:
@@ -89,7 +94,7 @@ def _rename(function: NativeFunction) -> NativeFunction:
     def rename(argument: Argument) -> Argument:
         if not is_renamed(argument.name):
             return argument
-        return replace(argument, name=f"{PREFIX}{argument.name}", schema_name=argument.name)
+        return replace(argument, name=parameter_name(argument.name), schema_name=argument.name)
 
     func = function.func
     return replace(function, func=replace(func, arguments=func.arguments.map(rename)))

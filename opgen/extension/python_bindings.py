@@ -19,6 +19,7 @@ from typing import Final
 
 from opgen.dest.python_methods import PythonModule, Structseq, render_binding
 from opgen.dest.python_return_types import structseq_definition, structseq_getter, structseqs
+from opgen.extension.argument_names import parameter_name
 from opgen.extension.documentation import render_doc
 from opgen.extension.extension import Extension
 from opgen.extension.includes import operator_headers, render_file
@@ -51,6 +52,7 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
         namespace=extension.namespace,
         prefix="python_",
         wrap="to_python",
+        parameter_name=parameter_name,
     )
     found = sorted(python.functions, key=lambda function: function.name)
     file = render_file(

@@ -267,9 +267,9 @@ static PyObject * python_grid(PyObject* self_, PyObject* args, PyObject* kwargs)
         .requires_grad(_r.toBool(6))
         .pinned_memory(_r.toBool(5));
     torch::utils::maybe_initialize_device(options);
-    auto dispatch_grid = [](c10::SymInt n, at::TensorOptions options) -> at::Tensor {
+    auto dispatch_grid = [](c10::SymInt n, at::TensorOptions opgen_options) -> at::Tensor {
       pybind11::gil_scoped_release no_gil;
-      return ::mylib::grid_symint(n, options);
+      return ::mylib::grid_symint(n, opgen_options);
     };
     return to_python(dispatch_grid(_r.toSymInt(0), options).set_requires_grad(_r.toBool(6)));
   } else {
@@ -405,9 +405,9 @@ static PyObject * python_to(PyObject* self_, PyObject* args, PyObject* kwargs)
     return call_override(_r, args, kwargs, "to");
   }
   // mylib::to(Tensor self, str name='a b') -> (Tensor?, int, str)
-  auto dispatch_to = [](const at::Tensor & self, c10::string_view name) -> ::std::tuple<::std::optional<at::Tensor>,int64_t,::std::string> {
+  auto dispatch_to = [](const at::Tensor & self, c10::string_view opgen_name) -> ::std::tuple<::std::optional<at::Tensor>,int64_t,::std::string> {
     pybind11::gil_scoped_release no_gil;
-    return ::mylib::to(self, name);
+    return ::mylib::to(self, opgen_name);
   };
   return to_python(dispatch_to(_r.tensor(0), _r.stringView(1)));
   Py_RETURN_NONE;
