@@ -39,7 +39,7 @@ def identifiers() -> list[str]:
     files = generate_extension(load(EXAMPLES / "rational" / "ops"), extension_templates())
     code = "\n".join(file.text for file in files if file.path.endswith((".cpp", ".h")))
     code = re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"', "", code)
-    found = {word for word in re.findall(r"[A-Za-z_]\w*", code) if not word.startswith("__")}
+    found = {word for word in re.findall(r"[A-Za-z_]\w*", code) if not word.startswith(("__", "opgen_"))}
     return sorted((found | KEYWORDS | MACROS | set(keyword.kwlist)) - TORCH_WORDS)
 
 
