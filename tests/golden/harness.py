@@ -58,6 +58,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "opgen.gen_lazy_tensor": ("--source-yaml", "backend.yaml", "--output-dir", "out"),
         "opgen.gen_mlx": ("--source-path", "mlx", "--install-dir", "out"),
         "opgen.import": (),
+        "opgen.lsp": (),
     }
 )
 """The commands that cases can run, with the arguments that each gets."""

@@ -201,7 +201,7 @@ lib::scale: changed, breaks callers and compiled code
   - schema: scale(Tensor self, float by=2.0) -> Tensor
   + schema: scale(Tensor self, float? by=2.0, *, bool exact) -> Tensor
   - C++: at::Tensor scale(const at::Tensor & self, double by=2.0)
-  + C++: at::Tensor scale(const at::Tensor & self, ::std::optional<double> by=2.0, bool exact)
+  + C++: at::Tensor scale(const at::Tensor & self, ::std::optional<double> by, bool exact)
   - Python: def scale(input: Tensor, by: _float = 2.0) -> Tensor: ...
   + Python: def scale(input: Tensor, by: _float | None = 2.0, *, exact: _bool) -> Tensor: ...
   - kernels CPU: lib::native::scale
@@ -219,7 +219,7 @@ lib::shift: changed
   - Python: def shift(input: Tensor, by: _int) -> Tensor: ...
   + Python: def shift(input: Tensor, by: _int | SymInt) -> Tensor: ...
 
-29""",
+30""",
     )
 
 

@@ -71,6 +71,8 @@ def test_mistakes_of_shape_are_found() -> None:
     seen = 0
     for kind, path in _files(with_mistakes=True):
         name = path.relative_to(CASES).as_posix().partition("/")[2]
+        if not (path.parents[len(Path(name).parts) - 1] / "stderr").exists():
+            continue  # a case of another format
         stderr = (path.parents[len(Path(name).parts) - 1] / "stderr").read_text(encoding="utf-8")
         shown = set(re.findall(rf"^{re.escape(name)}:\d+:\d+: error: .* \[([a-z-]+)\]$", stderr, re.MULTILINE))
         if kind != "derivatives" and shown & SHAPE_IDS:

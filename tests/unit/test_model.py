@@ -184,11 +184,11 @@ def test_generated_view_copies(both: Both) -> None:
 
 
 DEFINITIONS = """\
-- func: a(Tensor self) -> Tensor
+- func: a(Tensor self, SymInt n=1) -> Tensor
   structured_delegate: a.out
-- func: a_(Tensor(a!) self) -> Tensor(a!)
+- func: a_(Tensor(a!) self, SymInt n=1) -> Tensor(a!)
   structured_delegate: a.out
-- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+- func: a.out(Tensor self, SymInt n=1, *, Tensor(a!) out) -> Tensor(a!)
   structured: True
   dispatch:
     CPU, CUDA: my::a_out

@@ -1,0 +1,5 @@
+import torch
+
+
+def scale(input, by:
+    return input
