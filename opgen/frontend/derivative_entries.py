@@ -123,13 +123,13 @@ def _read_name(value: Node | None, node: MappingNode) -> Scalar:
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
     """Return the operator that an entry is for; an extension's may have its namespace.  Raises UserError."""
+    # Most entries have the operator's schema letter by letter, which need not be parsed.
+    meant = functions.get(where.text.partition("(")[0])
+    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
+        return meant
     foreign = next((f.namespace for f in functions.values() if f.func.is_liberal), None)
     offset = len(foreign) + 2 if foreign is not None and where.text.startswith(f"{foreign}::") else 0
     text = where.text[offset:]
-    # As a rule the schema is that of the operator, letter by letter, and needn't be read.
-    meant = functions.get(text.partition("(")[0])
-    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == text:
-        return meant
     try:
         schema = FunctionSchema.parse(text) if foreign is None else parse_registered(text)
     except SchemaError as problem:
