@@ -29,7 +29,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError, closes
 from opgen.frontend.fields import Field, Table, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
 from opgen.frozen_map import FrozenMap
-from opgen.selective_build.dtypes import DTYPES
+from opgen.selective_build.dtypes import DTYPES, TRACED_DTYPES
 from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder
 
@@ -126,6 +126,7 @@ def load_selection(
     where: Source | Path,
     log: Diagnostics,
     known: KnownOperators | None = None,
+    dtypes: Collection[str] = DTYPES,
 ) -> SelectiveBuilder | None:
     """Return the selection in a YAML file, or None if it can't be used; `log` says why.
 
@@ -136,7 +137,7 @@ def load_selection(
     if values is None:
         return None
     for tag, words in values[KERNELS]:
-        check_dtypes(tag, words, log)
+        check_dtypes(tag, words, log, dtypes)
     return SelectiveBuilder(
         include_all_operators=values[ALL_OPERATORS],
         _debug_info=values[DEBUG_INFO],
@@ -149,12 +150,12 @@ def load_selection(
     )
 
 
-def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics) -> None:
+def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics, legal: Collection[str] = DTYPES) -> None:
     """Log the element types of a kernel that don't exist."""
     for word in words:
-        if word.text not in DTYPES:
+        if word.text not in legal:
             message = f"'{word.text}' of the kernel '{tag}' is not a dtype"
-            log.error("unknown-dtype", message, word.span, expected(word.text, DTYPES))
+            log.error("unknown-dtype", message, word.span, expected(word.text, legal))
 
 
 def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:
@@ -202,7 +203,7 @@ def select(
         return None
     if names is not None:
         return selection_of_names(names, log, known)
-    return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
+    return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known, TRACED_DTYPES)
 
 
 def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:

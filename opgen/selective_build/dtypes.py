@@ -53,3 +53,5 @@ SCALAR_TYPES: Final[Mapping[str, str]] = MappingProxyType(
 """The names in C++ of types of elements, and what `at::ScalarType` calls them."""
 DTYPES: Final = frozenset((*SCALAR_TYPES.keys(), *SCALAR_TYPES.values()))
 """What a selection may call a type of elements."""
+TRACED_DTYPES: Final = DTYPES | {"all"}
+"""What a traced selection may call them: a tracer writes `all` for a kernel that was called without a dtype."""

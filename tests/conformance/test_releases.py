@@ -20,7 +20,8 @@ def documented() -> dict[str, dict[str, int]]:
     """The number of equal files that the page gives, by release and comparison."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text("utf-8").splitlines()]
     names = next(row[1:] for row in rows if row[0] == "torch")
-    return {row[0]: dict(zip(names, map(int, row[1:]), strict=True)) for row in rows if row[0] in TORCH_VERSIONS}
+    counts = [row for row in rows if row[0] in TORCH_VERSIONS and len(row) == len(names) + 1]
+    return {row[0]: dict(zip(names, map(int, row[1:]), strict=True)) for row in counts}
 
 
 def test_the_page_has_all_releases_and_comparisons() -> None:
