@@ -66,8 +66,8 @@ def test_forms_that_follow() -> None:
 
 
 def test_kernels_run_with_the_tensors_device_as_the_current_one() -> None:
-    assert ops().device_of(torch.empty(1, device="toy:1")) == 1
-    assert ops().device_of(torch.empty(1, device="toy:0")) == 0
+    assert ops().device_index(torch.empty(1, device="toy:1")) == 1
+    assert ops().device_index(torch.empty(1, device="toy:0")) == 0
 
 
 def test_tensors_of_one_operator_are_on_one_device() -> None:

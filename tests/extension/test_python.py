@@ -195,7 +195,7 @@ def test_docstrings(package: Any) -> None:
     assert package.split_fraction.__doc__.startswith(
         "split_fraction(input, *, out=None) -> (Tensor whole, Tensor part)"
     )
-    assert "`blend`, in place" in package.blend_.__doc__
+    assert "In-place `blend`" in package.blend_.__doc__
     assert "requires_grad=False" in package.unit_fractions.__doc__
     assert all(getattr(package, name).__doc__ for name in package.__all__)
 

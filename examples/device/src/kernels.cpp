@@ -49,7 +49,7 @@ at::Tensor filled(
   return made;
 }
 
-int64_t device_of(const at::Tensor&) {
+int64_t device_index(const at::Tensor&) {
   return current_device();
 }
 

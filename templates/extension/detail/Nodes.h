@@ -8,6 +8,12 @@
 #include <type_traits>
 #include <utility>
 
+namespace torch::autograd::generated {
+
+using torch::autograd::TypeAndSize; // formulas find it here in torch's header of nodes, which is not included
+
+} // namespace torch::autograd::generated
+
 namespace $namespace::detail {
 
 // A pointer to a node.
