@@ -5,7 +5,7 @@ The first of these decides:
 1. `--torch-version 2.12`;
 2. the tree that the definitions are in: `version.txt` of a checkout of torch, or `torch/version.py` beside torchgen;
 3. the installed torch;
-4. the newest release that opgen knows.
+4. the release of the packaged definitions, for those, and for others the newest that opgen knows.
 
 Only the version is read; torch is not imported. Trees of backends may have definitions of an older torch than the
 tree around them: unless the flag decides, definitions with a type that a release doesn't have any more are treated
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
-from opgen.releases.known import known_releases, newest_release
+from opgen.releases.known import known_releases, newest_release, packaged_release
 from opgen.releases.release import Release
 from opgen.schema.types import BaseTy
 
@@ -60,6 +60,8 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
         if version:
             release = _release_of(version, f"'{path}' says", log)
             return None if release is None else Choice(_release_with_types(release, definitions, log), (path,))
+    if definitions is None:
+        return Choice(packaged_release())
     return Choice(_release_with_types(newest_release(), definitions, log))
 
 

@@ -2,6 +2,7 @@
 
 known_releases()            (V2_10, V2_11, …), oldest first
 newest_release()            the last of them
+packaged_release()          the one whose definitions come with opgen
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Final
 from opgen.releases.release import Release
 
 _MODULE: Final = re.compile(r"(v\d+_\d+)\.py")
+_PACKAGED: Final = (2, 13)
+"""The release that `opgen/packaged` holds the definitions of."""
 
 
 def known_releases() -> tuple[Release, ...]:
@@ -27,6 +30,11 @@ def known_releases() -> tuple[Release, ...]:
 def newest_release() -> Release:
     """The newest release that opgen knows."""
     return known_releases()[-1]
+
+
+def packaged_release() -> Release:
+    """The release whose definitions come with opgen."""
+    return next(release for release in known_releases() if release.version == _PACKAGED)
 
 
 def describe_releases() -> str:

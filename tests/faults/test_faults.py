@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -128,19 +129,22 @@ def test_two_runs_at_once(here: Path, definitions: Path, environment: dict[str, 
 # --------------------------------------------------------------------------- disks
 
 
-@pytest.fixture
+@contextmanager
 def small_files_only() -> Iterator[None]:
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     importlib.import_module("opgen.commands.gen")  # before the limit, which also holds for Python's caches of modules
     resource.setrlimit(resource.RLIMIT_FSIZE, (6000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        # Before pytest reports, whose output may be a longer file.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("small_files_only")
 def test_a_limit_on_the_size_of_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run() == 1
+    with small_files_only():
+        assert run() == 1
     assert "File too large [output-not-written]" in capsys.readouterr().err
     assert not (here / "out").exists()
 

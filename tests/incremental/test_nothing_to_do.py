@@ -153,9 +153,13 @@ def test_another_folder_is_noticed(here: Path, runs: Runs, monkeypatch: pytest.M
     assert runs.does_all()
 
 
-def test_another_opgen_is_noticed(here: Path, runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_another_opgen_is_noticed(
+    here: Path, runs: Runs, repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     home = tmp_path_factory.mktemp("opgen")
     shutil.copytree(Path(gen.__file__).parent, home / "opgen", ignore=shutil.ignore_patterns("__pycache__", "packaged"))
+    (home / "opgen/packaged").symlink_to(repository / "opgen/packaged")
+    (home / "templates").symlink_to(repository / "templates")
     command = [sys.executable, "-X", "importtime", "-m", "opgen.gen", *RUN, "-v"]
     environment = {**os.environ, "PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
 

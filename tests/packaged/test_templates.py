@@ -19,6 +19,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.template_parser import Conditional, Inline, Loop, Segment, Splice, parse_template
 from opgen.program.program import Program
+from opgen.releases.known import newest_release
 from opgen.run.inputs import find_inputs, packaged_folder, packaged_templates
 
 
@@ -45,6 +46,8 @@ OF_OTHER_COMMANDS: Final = frozenset(
     }
 )
 """What gen_backend_stubs, gen_lazy_tensor, gen_unboxing and select make files of."""
+OF_LATER_RELEASES: Final = frozenset({"NativeAotStubs.cpp", "NativeAotStubs.h"})
+"""What only releases newer than the packaged definitions have."""
 OUR_OWN: Final = frozenset({"selected_mobile_ops.h"})
 """What torch has no template for."""
 ALWAYS_THERE: Final = frozenset({"generated_comment", "shard_id"})
@@ -95,9 +98,13 @@ def test_every_template_is_used_and_is_one_of_torchs(program: Program, torch_sou
     templates = _Recording(FOLDER)
     for _ in (*_emitted(program, templates), *_emitted(program, templates, per_operator_headers=True)):
         pass
+    assert not templates.asked & OF_LATER_RELEASES
+    for _ in _emitted(replace(program, release=newest_release()), templates):
+        pass
+    assert templates.asked >= OF_LATER_RELEASES
     assert sorted(templates.asked | OF_OTHER_COMMANDS) == _names("ATen")
     theirs = {path.name for path in (torch_source / "templates").iterdir()}
-    assert theirs >= (templates.asked | OF_OTHER_COMMANDS) - OUR_OWN
+    assert theirs >= (templates.asked | OF_OTHER_COMMANDS) - OUR_OWN - OF_LATER_RELEASES
 
 
 @pytest.fixture(scope="module")
