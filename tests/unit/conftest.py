@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from opgen.output.template import TemplateSet
+
+
+@pytest.fixture(scope="session")
+def registered_schemas() -> list[str]:
+    """The schemas that torch itself registers, as it prints them: none of the operators that tests register."""
+    pytest.importorskip("torch")
+    program = "import torch\nfor schema in torch._C._jit_get_all_schemas(): print(schema)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", check=True)
+    return done.stdout.splitlines()
 
 
 @pytest.fixture
