@@ -177,7 +177,11 @@ def _read_columns(read: _Log) -> bool:
     """Read the line of column names; whether it can be used."""
     source, log = read.source, read.log
     span = _line_span(source, 2)
-    fields = _fields(source.line(2)) if len(source.line_starts()) > 1 else []
+    try:
+        fields = _fields(source.line(2)) if len(source.line_starts()) > 1 else []
+    except csv.Error as problem:
+        log.error("bad-row", f"the line of column names is not CSV: {problem}", span, "close every quote")
+        return False
     if not fields:
         log.error("missing-column", "the line of column names is missing", span, "line 2 must name the columns")
         return False

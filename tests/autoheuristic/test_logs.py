@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from opgen.autoheuristic.log_reader import read_logs
@@ -83,6 +83,7 @@ LINES: Final = st.one_of(
 
 
 @settings(deadline=None, max_examples=150)
+@example(['"'], 1, False)
 @given(st.lists(LINES, max_size=6), st.integers(0, 2), st.booleans())
 def test_no_text_is_an_internal_error(lines: list[str], kept: int, has_rows: bool) -> None:
     """Some good lines, then anything, then perhaps good rows."""
