@@ -32,7 +32,7 @@ _LISTS: Final = "sources.cmake"
 _TORCH: Final = "torch.utils.cpp_extension"
 _OUTPUT: Final = "build/generated"
 _FLAGS: Final = ("-std=c++20", "-g0")
-"""What compilers are told; Python's own flags ask for debug information, which makes ten times as large a library."""
+"""Flags of every compilation; with the debug information of Python's own flags a library is ten times as large."""
 _LINKED_FLAGS: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
 
 Paths = Sequence[str | os.PathLike[str]]
@@ -122,7 +122,7 @@ def _torch_builder() -> Any:
 
 
 def _compiler_flags() -> list[str]:
-    """Return what the compiler of C++ is told; the collector of GCC takes a sixth of its time, and finds little."""
+    """Return flags for the C++ compiler; GCC's garbage collector takes a sixth of its time and frees little."""
     compiler = (os.environ.get("CXX") or "c++").split()
     said = (
         ""

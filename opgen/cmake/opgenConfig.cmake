@@ -93,7 +93,7 @@ function(_opgen_depend_on depfile definitions)
   endforeach()
 endfunction()
 
-# Compiles what is generated with less effort than what computes: it is glue, and nobody debugs it.
+# Compiles registrations and bindings with less optimization than kernels, and without debug information.
 function(_opgen_compile_as_glue)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "/(Unit_[0-9]+|PythonBindings)\\.cpp$")

@@ -135,7 +135,7 @@ def default_class_name(backend: ExternalBackend) -> str:
 
 
 def _shape_header(name: str | None, log: Diagnostics) -> Source | None:
-    """Return the header of shape functions; torch's own need not be there."""
+    """Return the header of shape functions; torch's own header may be missing."""
     if not name:
         return None
     places = _shape_header_places(name)

@@ -123,7 +123,7 @@ def _read_name(value: Node | None, node: MappingNode) -> Scalar:
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
     """Return the operator that an entry is for; an extension's may have its namespace.  Raises UserError."""
-    # Most entries have the operator's schema letter by letter, which need not be parsed.
+    # Most entries repeat the operator's schema exactly, so it isn't parsed again.
     meant = functions.get(where.text.partition("(")[0])
     if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
         return meant

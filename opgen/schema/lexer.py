@@ -1,7 +1,7 @@
 """Splits the text of a JIT schema into tokens with their offsets.
 
 It knows the alphabet of the schema language (names, numbers, quoted strings, punctuation) and
-nothing of its grammar: that belongs to the types of `opgen.model`, each of which reads itself from
+nothing of its grammar: that belongs to the types of `opgen.schema`, each of which reads itself from
 a `Cursor`.
 
     add(Tensor self, int[] dim=[-2, -1])   ->   add ( Tensor self , int [ ] dim = [ -2 , -1 ] )

@@ -1,4 +1,4 @@
-"""Whether nanobind matches mlx is told from their files, and the message names the release to install."""
+"""Whether nanobind matches mlx is read from their files, and the message names the release to install."""
 
 from __future__ import annotations
 
