@@ -53,7 +53,7 @@ def with_native_function(func: Callable[P, T]) -> Callable[P, T]:
     @wraps(func)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
         for value in (*args, *kwargs.values()):
-            found = _operator_in(value)
+            found = operator_in(value)
             if found is not None:
                 with native_function_manager(found):
                     return func(*args, **kwargs)
@@ -74,7 +74,7 @@ method_with_nested_native_function = with_native_function
 """For a method whose first argument is a list that begins with an operator."""
 
 
-def _operator_in(value: object) -> NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup | None:
+def operator_in(value: object) -> NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup | None:
     """The operator or group that an argument is, or that a list begins with."""
     if isinstance(value, (list, tuple)) and value:
         value = value[0]

@@ -42,8 +42,8 @@ def with_native_function(func: Callable[P, T]) -> Callable[P, T]:
     @wraps(func)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
         for value in (*args, *kwargs.values()):
-            operator = value[0] if isinstance(value, (list, tuple)) and value else value
-            if isinstance(operator, (NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup)):
+            operator = context.operator_in(value)
+            if operator is not None:
                 with native_function_manager(operator):
                     return func(*args, **kwargs)
         return func(*args, **kwargs)

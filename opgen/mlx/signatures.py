@@ -307,17 +307,23 @@ def parse_signature(where: Scalar, log: Diagnostics) -> Signature | None:
         return None
 
 
-def _read_cpp_arguments(reader: _Reader) -> Iterator[Argument]:
+def _starts_of_arguments(reader: _Reader) -> Iterator[bool]:
+    """Stop at each argument between parentheses; yield whether it is behind a `*`, and so only a keyword."""
     reader.expect("(", "before the arguments")
     keyword_only, first = False, True
-    names: dict[str, Argument] = {}
     while not reader.accept(")"):
         if not first:
             reader.expect(",", "or ')' after an argument")
         first = False
         if reader.accept("*"):
             keyword_only = True
-            continue
+        else:
+            yield keyword_only
+
+
+def _read_cpp_arguments(reader: _Reader) -> Iterator[Argument]:
+    names: dict[str, Argument] = {}
+    for keyword_only in _starts_of_arguments(reader):
         type = _read_cpp_type(reader)
         token = reader.word(f"the name of the argument of type '{type}'")
         default = _read_default(reader, type, ends=(",", ")")) if _has_default(reader, type) else None
@@ -409,16 +415,8 @@ def _read_cpp_types(reader: _Reader) -> tuple[tuple[tuple[Type, str], ...], Resu
 
 
 def _read_python_arguments(reader: _Reader, types: tuple[tuple[Type, str], ...], cpp: Scalar) -> Iterator[Argument]:
-    reader.expect("(", "before the arguments")
-    keyword_only, first, count = False, True, 0
-    names: dict[str, Argument] = {}
-    while not reader.accept(")"):
-        if not first:
-            reader.expect(",", "or ')' after an argument")
-        first = False
-        if reader.accept("*"):
-            keyword_only = True
-            continue
+    names, count = dict[str, Argument](), 0
+    for keyword_only in _starts_of_arguments(reader):
         token = reader.word("the name of an argument")
         if count >= len(types):
             message = f"the C++ signature has no argument '{token.text}': it has {len(types)}"
