@@ -6,6 +6,8 @@
     from opgen.cpp_extension import load
     mylib = load("mylib", "ops", ["kernels.cpp"])                   # compiles, loads torch.ops.mylib, imports mylib
 
+    setup(**generated_package("mylib", "ops", ["kernels.cpp"], stable_abi="2.10"))     # one wheel for every torch
+
 Both run the generator first; what it finds unchanged it leaves alone, so nothing is compiled twice.
 torch and setuptools are imported when they are asked for: opgen itself needs neither.
 """
@@ -24,6 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from opgen.releases.choice import STABLE_ABI_FLAG
 from opgen.run.spine import run
 
 __all__ = ["GenerationError", "generate_sources", "generated_extension", "generated_package", "load"]
@@ -34,6 +37,10 @@ _OUTPUT: Final = "build/generated"
 _FLAGS: Final = ("-std=c++20", "-g0")
 """Flags of every compilation; with the debug information of Python's own flags a library is ten times as large."""
 _LINKED_FLAGS: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
+_STABLE_LINKED_FLAGS: Final = ("-Wl,--no-as-needed", "-ltorch_cpu") if sys.platform == "linux" else ()
+"""The linker would drop the library whose functions torch's headers of the stable ABI call."""
+_UNSTABLE_LIBRARIES: Final = ("c10", "torch", "torch_python", "c10_cuda")
+_OLDEST_PYTHON: Final = "cp310"
 
 Paths = Sequence[str | os.PathLike[str]]
 
@@ -69,17 +76,41 @@ def generated_package(
     output: str | os.PathLike[str] = _OUTPUT,
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
+    stable_abi: str | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """What `setup()` needs to build and install the Python package of an extension; `name` is its namespace.
+    """Return what `setup()` needs to build and install the Python package of an extension.
 
-    The operators and the package's module are one library, `<name>._C`.  `settings` are as for `generated_extension`.
+    The operators and the package's module are one library, `<name>._C`.
+
+    Args:
+        name: The namespace of the operators, and the package's name.
+        definitions: The folder of the definitions.
+        sources: Your sources.
+        cuda_sources: Your sources for builds with CUDA.
+        output: The folder for generated files.
+        include_dirs: Folders of your headers.
+        flags: Further flags of `opgen gen`.
+        stable_abi: The oldest torch that one binary in torch's stable ABI is to run with, such as `2.10`. The wheel
+            is then for Python 3.10 and newer. None for a binary for the installed torch and Python.
+        settings: As for `generated_extension`.
     """
     build = _build_command(_torch_builder().BuildExtension)
+    stable = () if stable_abi is None else (STABLE_ABI_FLAG, stable_abi)
     extension = _extension(
-        f"{name}._C", definitions, sources, cuda_sources, output, include_dirs, flags, settings, with_python=True
+        f"{name}._C",
+        definitions,
+        sources,
+        cuda_sources,
+        output,
+        include_dirs,
+        (*flags, *stable),
+        settings,
+        with_python=True,
     )
+    options = {} if stable_abi is None else {"options": {"bdist_wheel": {"py_limited_api": _OLDEST_PYTHON}}}
     return {
+        **options,
         "ext_modules": [extension],
         "packages": [name],
         "package_dir": {name: (Path(output) / "python" / name).as_posix()},
@@ -174,7 +205,19 @@ def _extension(
     settings.setdefault("extra_compile_args", {"cxx": _compiler_flags(), "nvcc": ["-std=c++20"]})
     settings.setdefault("extra_link_args", [*_LINKED_FLAGS])
     folders = [os.path.abspath(output), *map(os.path.abspath, include_dirs)]
+    if made["definitions"]:
+        return _stable_extension(kind, name, files, made["definitions"], include_dirs=folders, **settings)
     return kind(name, files, include_dirs=folders, **settings)
+
+
+def _stable_extension(kind: Any, name: str, files: list[str], definitions: Sequence[str], **settings: Any) -> Any:
+    """Return an extension in the stable ABI: it needs the library that has the ABI, and no other of torch."""
+    macros = [(macro, value) for macro, _, value in (each.partition("=") for each in definitions)]
+    settings["define_macros"] = [*settings.get("define_macros", ()), *macros]
+    settings["extra_link_args"] = [*settings["extra_link_args"], *_STABLE_LINKED_FLAGS]
+    extension = kind(name, files, py_limited_api=True, **settings)
+    extension.libraries = [library for library in extension.libraries if library not in _UNSTABLE_LIBRARIES]
+    return extension
 
 
 def load(
@@ -196,6 +239,7 @@ def load(
     folder = Path(build_directory).resolve()
     made = generate_sources(definitions, folder / "generated", flags=flags)
     settings.setdefault("extra_cflags", _compiler_flags())
+    settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
     folder.mkdir(parents=True, exist_ok=True)
     library = cpp_extension.load(

@@ -18,6 +18,7 @@
 #       [GENERATED_DIR <dir>]               where to write; default: <build>/generated/<name>
 #       [FRAGMENT]                          the library is defined elsewhere too
 #       [NO_PYTHON]                         make no Python package
+#       [STABLE_ABI <version>]              one binary for this release of torch and newer ones, and for every Python
 #       [PYTHON_INSTALL_DIR <dir>]          where the package is installed, below the prefix; default: the prefix
 #       [OPTIONS <flag>…])                  further flags of `opgen gen`
 #
@@ -96,7 +97,7 @@ endfunction()
 # Compiles registrations and bindings with less optimization than kernels, and without debug information.
 function(_opgen_compile_as_glue)
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "/(Unit_[0-9]+|PythonBindings)\\.cpp$")
+    if(source MATCHES "/(Unit_[0-9]+|Register[A-Za-z0-9]*|Python[A-Za-z]+)\\.cpp$")
       set(optimized "$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<NOT:$<CONFIG:Debug>>>")
       set(gnu "$<CXX_COMPILER_ID:GNU,Clang,AppleClang>")
       set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "$<${optimized}:-O1>;$<${gnu}:-g0>")
@@ -104,10 +105,17 @@ function(_opgen_compile_as_glue)
   endforeach()
 endfunction()
 
+# Keeps libraries that a target calls nothing of.
+function(_opgen_link_all target)
+  if(UNIX AND NOT APPLE)
+    target_link_options(${target} PRIVATE "LINKER:--no-as-needed")
+  endif()
+endfunction()
+
 # Lays out the package in <folder>, of the files in opgen_python, and builds its module of opgen_python_sources.
-function(_opgen_python_package name folder install_dir)
+function(_opgen_python_package name folder install_dir stable_abi)
   find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
-  if(NOT OPGEN_TORCH_PYTHON_LIBRARY)
+  if(NOT stable_abi AND NOT OPGEN_TORCH_PYTHON_LIBRARY)
     message(FATAL_ERROR "opgen_extension(${name}): this torch has no libtorch_python; write NO_PYTHON to do without")
   endif()
   file(GLOB old RELATIVE "${folder}" "${folder}/*.py" "${folder}/*.pyi")
@@ -124,7 +132,14 @@ function(_opgen_python_package name folder install_dir)
     configure_file("${path}" "${folder}/${file}" COPYONLY)
   endforeach()
 
-  python_add_library(${name}_python MODULE WITH_SOABI ${opgen_python_sources})
+  if(stable_abi)
+    python_add_library(${name}_python MODULE ${opgen_python_sources})
+    if(NOT WIN32)
+      set_target_properties(${name}_python PROPERTIES SUFFIX ".abi3.so")
+    endif()
+  else()
+    python_add_library(${name}_python MODULE WITH_SOABI ${opgen_python_sources})
+  endif()
   if(APPLE)
     set(here "@loader_path")
   else()
@@ -133,7 +148,13 @@ function(_opgen_python_package name folder install_dir)
   set_target_properties(${name}_python PROPERTIES
     OUTPUT_NAME _C CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY "$<1:${folder}>" INSTALL_RPATH "${here}")
-  target_link_libraries(${name}_python PRIVATE ${name} "${OPGEN_TORCH_PYTHON_LIBRARY}")
+  target_link_libraries(${name}_python PRIVATE ${name})
+  if(stable_abi)
+    # The module calls nothing of the library, which it is to load.
+    _opgen_link_all(${name}_python)
+  else()
+    target_link_libraries(${name}_python PRIVATE "${OPGEN_TORCH_PYTHON_LIBRARY}")
+  endif()
   target_compile_options(${name}_python PRIVATE ${OPGEN_GNU_OPTIONS})
 
   # An installed package has the library beside the module.
@@ -146,7 +167,7 @@ endfunction()
 
 function(opgen_extension name)
   cmake_parse_arguments(
-    ARG "FRAGMENT;NO_PYTHON" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR"
+    ARG "FRAGMENT;NO_PYTHON" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR;STABLE_ABI"
     "SOURCES;CUDA_SOURCES;HIP_SOURCES;MPS_SOURCES;XPU_SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "opgen_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
@@ -169,6 +190,9 @@ function(opgen_extension name)
   endif()
   if(ARG_NO_PYTHON)
     list(APPEND flags --no-python)
+  endif()
+  if(ARG_STABLE_ABI)
+    list(APPEND flags --stable-abi "${ARG_STABLE_ABI}")
   endif()
   set(lists "${output}/sources.cmake")
   _opgen_generate("${name}" "${definitions}" "${output}" "${lists}" "${flags}")
@@ -193,7 +217,19 @@ function(opgen_extension name)
   set_target_properties(${name} PROPERTIES
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${output}" ${ARG_INCLUDE_DIRECTORIES})
-  target_link_libraries(${name} PUBLIC opgen::torch)
+  target_compile_definitions(${name} PUBLIC ${opgen_definitions})
+  if(ARG_STABLE_ABI)
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_link_libraries(${name} PUBLIC opgen::stable_torch)
+    foreach(device IN LISTS opgen_devices)
+      if(OPGEN_LIBRARY_torch_${device})
+        target_link_libraries(${name} PRIVATE "${OPGEN_LIBRARY_torch_${device}}")
+      endif()
+    endforeach()
+    _opgen_link_all(${name})
+  else()
+    target_link_libraries(${name} PUBLIC opgen::torch)
+  endif()
   if(UNIX AND NOT APPLE)
     # A kernel that is defined otherwise than it is declared fails when the library is linked, not when it is loaded.
     target_link_options(${name} PRIVATE "LINKER:-z,defs")
@@ -203,7 +239,8 @@ function(opgen_extension name)
     if(NOT ARG_PYTHON_INSTALL_DIR)
       set(ARG_PYTHON_INSTALL_DIR ".")
     endif()
-    _opgen_python_package("${name}" "${CMAKE_CURRENT_BINARY_DIR}/python/${name}" "${ARG_PYTHON_INSTALL_DIR}")
+    _opgen_python_package(
+      "${name}" "${CMAKE_CURRENT_BINARY_DIR}/python/${name}" "${ARG_PYTHON_INSTALL_DIR}" "${ARG_STABLE_ABI}")
     set(${name}_PYTHON_DIR "${CMAKE_CURRENT_BINARY_DIR}/python" PARENT_SCOPE)
   endif()
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)

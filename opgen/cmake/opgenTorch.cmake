@@ -3,7 +3,8 @@
 # `find_package(Torch)` fails for a torch with CUDA on a machine without CUDA's toolkit, and takes a second.  Only where
 # there are a torch with CUDA, HIP or XPU and the device's compiler is it called, for what sources for the device need.
 #
-#     _opgen_find_torch()       sets OPGEN_TORCH_ROOT and OPGEN_TORCH_PYTHON_LIBRARY, and makes opgen::torch
+#     _opgen_find_torch()       sets OPGEN_TORCH_ROOT and OPGEN_TORCH_PYTHON_LIBRARY, and makes opgen::torch, and
+#                               opgen::stable_torch, which has torch's stable ABI alone
 #     _opgen_has_device(…)      whether sources for a kind of device can be compiled
 
 # Sets OPGEN_TORCH_ROOT: the torch that Torch_DIR or CMAKE_PREFIX_PATH names, or else that of the Python.
@@ -37,6 +38,7 @@ function(_opgen_find_torch)
     message(FATAL_ERROR "opgen: there are no headers of torch in '${include}'")
   endif()
   set(folder "${OPGEN_TORCH_ROOT}/lib")
+  _opgen_add_stable_torch("${include}" "${folder}")
   find_library(OPGEN_TORCH_PYTHON_LIBRARY torch_python HINTS "${folder}" NO_DEFAULT_PATH)
   add_library(opgen::torch INTERFACE IMPORTED GLOBAL)
   if(TARGET torch)
@@ -61,6 +63,18 @@ function(_opgen_find_torch)
   target_include_directories(opgen::torch SYSTEM INTERFACE "${include}" "${include}/torch/csrc/api/include")
   _opgen_abi(abi)
   target_compile_definitions(opgen::torch INTERFACE ${abi})
+endfunction()
+
+# The headers of torch's stable ABI and the library that has its functions.
+function(_opgen_add_stable_torch include folder)
+  add_library(opgen::stable_torch INTERFACE IMPORTED GLOBAL)
+  target_include_directories(opgen::stable_torch SYSTEM INTERFACE "${include}")
+  find_library(OPGEN_LIBRARY_torch_cpu torch_cpu HINTS "${folder}" NO_DEFAULT_PATH)
+  mark_as_advanced(OPGEN_LIBRARY_torch_cpu)
+  if(NOT OPGEN_LIBRARY_torch_cpu)
+    message(FATAL_ERROR "opgen: there is no library 'torch_cpu' of torch in '${folder}'")
+  endif()
+  target_link_libraries(opgen::stable_torch INTERFACE "${OPGEN_LIBRARY_torch_cpu}")
 endfunction()
 
 # The definition by which torch says which strings and lists of libstdc++ it was compiled with, if it says so.

@@ -35,6 +35,8 @@ from opgen.program.autograd import AutogradProgram
 from opgen.releases.known import newest_release
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
+from opgen.stable.kernels import target_definition
+from opgen.stable.rules import check_stable
 
 _FUNCTIONS: Final = "native/native_functions.yaml"
 _TAGS: Final = "native/tags.yaml"
@@ -53,20 +55,27 @@ EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("Python package", OnDemand("opgen.extension.python_package", "emit_python_package")),
 )
 
+STABLE_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
+    Emitter("kernel declarations", OnDemand("opgen.stable.kernels", "emit_kernel_header")),
+    Emitter("registrations", OnDemand("opgen.stable.kernels", "emit_registrations")),
+    Emitter("Python module", OnDemand("opgen.stable.kernels", "emit_python_module")),
+)
+"""The emitters of an extension in torch's stable ABI."""
+
 
 def load_requested_extension(request: Request, source: Path, log: Diagnostics) -> Extension | None:
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
     _check_flags(request, log)
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
-    options = ExtensionOptions(request.is_fragment, keys)
+    options = ExtensionOptions(request.is_fragment, keys, stable_abi=request.stable_abi)
     return load_extension(source, options, log, with_python=request.with_python)
 
 
 def extension_work(extension: Extension, request: Request, source: Path) -> Work:
     """Return the files to write for an extension that was read from `source`."""
-    templates = extension_templates()
+    templates = extension_templates(stable=extension.options.stable_abi is not None)
     return Work(
-        bind(EMITTERS, extension, templates),
+        bind(emitters_for(extension), extension, templates),
         install_root(request.options.install_dir),
         templates,
         read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES)),
@@ -75,12 +84,18 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
     )
 
 
+def emitters_for(extension: Extension) -> tuple[Emitter[Extension, TemplateSet], ...]:
+    """Return the emitters of an extension: those of torch's C++, or those of the stable ABI."""
+    return EMITTERS if extension.options.stable_abi is None else STABLE_EMITTERS
+
+
 def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
     """Yield the lists of sources, which a dry run writes too, and the list of headers."""
     options, lists = request.options, request.options.output_dependencies
     if lists is not None:
         files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
-        for each in emit_source_lists(files, options.install_dir, lists):
+        definitions = [] if request.stable_abi is None else [target_definition(request.stable_abi)]
+        for each in emit_source_lists(files, options.install_dir, lists, definitions=definitions):
             yield lists.parent / each.path, each.text
     if request.install_list is not None and not options.dry_run:
         yield request.install_list, render_install_list(file.name for file in placed)
@@ -128,7 +143,8 @@ def load_extension(
             check_formulas(derivatives, readable, log)
         return None
     _warn_of_unknown_files(source, log)
-    breaches = tuple(check_extension(program))
+    stable = options.stable_abi
+    breaches = (*check_extension(program), *(check_stable(program, stable) if stable is not None else ()))
     log.extend(breaches)
     if breaches:
         return None
@@ -169,11 +185,11 @@ def _warn_of_unknown_files(source: Path, log: Diagnostics) -> None:
         log.warning("unknown-file", f"'{path}' is not among the files of definitions", label=label)
 
 
-def extension_templates() -> TemplateSet:
-    """Return the templates that come with opgen."""
-    return TemplateSet(*packaged_templates("extension"))
+def extension_templates(*, stable: bool = False) -> TemplateSet:
+    """Return the templates that come with opgen; `stable` chooses those of the stable ABI."""
+    return TemplateSet(*packaged_templates("stable" if stable else "extension"))
 
 
 def generate_extension(extension: Extension, templates: TemplateSet) -> tuple[OutputFile, ...]:
     """Return every file of an extension as a value; raise one `UserError` with all mistakes in templates."""
-    return collect_files(bind(EMITTERS, extension, templates))
+    return collect_files(bind(emitters_for(extension), extension, templates))

@@ -26,7 +26,7 @@ from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.program.program import Options
-from opgen.releases.choice import Choice, choose_release
+from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose_release
 from opgen.releases.known import newest_release
 from opgen.releases.release import Release
 from opgen.run.flags import add_build, add_definitions, add_dry_run, add_talk
@@ -68,6 +68,8 @@ class Request:
     """Whether an extension gets a Python package."""
     selects_backends: bool
     """Whether `--backend-whitelist` says which keys code is written for."""
+    stable_abi: Release | None
+    """The oldest torch that an extension in the stable ABI is to run with; None for torch's C++."""
     has_xpu: bool
     """Whether the build is for XPU and so has a list of XPU sources."""
     choice: Choice | None
@@ -215,6 +217,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="write a Python package of an extension's operators; default: write it",
     )
+    outputs.add_argument(
+        STABLE_ABI_FLAG,
+        metavar="VERSION",
+        help="write an extension in torch's stable ABI, whose binary runs with this release of torch and newer ones",
+    )
     add_dry_run(outputs)
     outputs.add_argument(
         "--per-operator-headers",
@@ -271,6 +278,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
     ignored = _ignored_keys(release, mps, xpu, given.mtia)
     _check_shim_flags(given, log)
+    stable_abi = _stable_abi(given, log)
     options = Options(
         install_dir=given.install_dir,
         aoti_install_dir=given.aoti_install_dir,
@@ -297,14 +305,28 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         fallback_ops_path=given.aoti_fallback_ops,
         native_aot_folder=_native_aot_folder(given, choice),
         ignored_keys=frozenset(ignored),
-        extension=given.extension,
+        extension=True if stable_abi is not None else given.extension,
         is_fragment=given.fragment,
         with_python=given.python,
         selects_backends=bool(given.backend_whitelist),
+        stable_abi=stable_abi,
         has_xpu=xpu,
         choice=choice,
         install_list=given.install_list,
     )
+
+
+def _stable_abi(given: argparse.Namespace, log: Diagnostics) -> Release | None:
+    """Return the oldest release for an extension in the stable ABI, if the flags ask for one."""
+    if given.stable_abi is None:
+        return None
+    if given.extension is False:
+        label = "the sources of ATen are part of torch, which has no other ABI"
+        log.error("conflicting-flags", f"{STABLE_ABI_FLAG} and --no-extension contradict each other", label=label)
+    if given.source_path is None:
+        label = "name the folder of your definitions with --source-path"
+        log.error("conflicting-flags", f"{STABLE_ABI_FLAG} is for operators of your own", label=label)
+    return choose_oldest(given.stable_abi, log)
 
 
 def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:

@@ -5,9 +5,12 @@
                                   mylib/CMakeLists.txt, mylib/pyproject.toml, mylib/setup.py
                                   mylib/tests/test_mylib.py
 
+    opgen new mylib --stable-abi  →  the same for torch's stable ABI, with plain kernels and derivatives
+
     opgen new mylib --mlx      →  the same for MLX: mylib/ops/mlx_ops.yaml, mylib/src/kernels.h, …
 
-The files are the templates in `templates/project/` or `templates/mlx_project/`, with the library's name put in.
+The files are templates with the library's name put in, from `templates/project/`, `templates/stable_project/` or
+`templates/mlx_project/`.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from opgen.mlx.model import RESERVED_NAMESPACES as MLX_RESERVED
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.releases.choice import STABLE_ABI_FLAG, choose_oldest
+from opgen.releases.known import known_releases
+from opgen.releases.release import Release
 from opgen.run.command import Command, Group
 from opgen.run.flags import add_dry_run, add_talk
 from opgen.run.inputs import packaged_templates
@@ -40,6 +46,16 @@ _FILES: Final = (
     "src/kernels.cpp",
     "tests/test_library.py.in",
 )
+_STABLE_FILES: Final = (
+    "README.md",
+    "CMakeLists.txt",
+    "pyproject.toml.in",
+    "setup.py.in",
+    "ops/native/native_functions.yaml",
+    "ops/autograd/derivatives.yaml",
+    "src/kernels.cpp",
+    "tests/test_library.py.in",
+)
 _MLX_FILES: Final = (
     "README.md",
     "CMakeLists.txt",
@@ -49,14 +65,22 @@ _MLX_FILES: Final = (
     "src/kernels.h",
     "tests/test_library.py.in",
 )
-"""The templates of a project; those of Python's end in `.in`, because they are not Python yet."""
+"""The templates of a project; those that are not Python or TOML yet end in `.in`."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     parser.add_argument("name", metavar="NAME", help="the library's name: a namespace in C++, a package in Python")
     parser.add_argument("--into", type=Path, metavar="DIR", help="folder to make; default: NAME")
-    parser.add_argument("--mlx", action="store_true", help="the operators are for MLX, not for PyTorch")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--mlx", action="store_true", help="the operators are for MLX, not for PyTorch")
+    kinds.add_argument(
+        STABLE_ABI_FLAG,
+        nargs="?",
+        const=known_releases()[0].name,
+        metavar="VERSION",
+        help="the library is in torch's stable ABI and runs with this torch and newer ones; default: %(const)s",
+    )
     add_dry_run(parser)
     add_talk(parser)
 
@@ -65,18 +89,27 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Check the name and the folder; return None, with the reasons logged, if anything is wrong."""
     folder = given.into or Path(given.name)
     _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
+    oldest = None if given.stable_abi is None else choose_oldest(given.stable_abi, log)
     text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
-    emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx)
+    emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx, oldest=oldest)
     # The files are the user's from now on, so no later run may find them out of date.
     return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False)
 
 
-def project_files(name: str, *, for_mlx: bool = False) -> Iterator[OutputFile]:
-    """Yield the files of a new project."""
-    templates = TemplateSet(*packaged_templates("mlx_project" if for_mlx else "project"))
-    for path in _MLX_FILES if for_mlx else _FILES:
+def project_files(name: str, *, for_mlx: bool = False, oldest: Release | None = None) -> Iterator[OutputFile]:
+    """Yield the files of a new project.
+
+    Args:
+        name: The library's name.
+        for_mlx: Whether the operators are for MLX.
+        oldest: The oldest torch that a library in the stable ABI is to run with; None for torch's C++.
+    """
+    kind = "mlx_project" if for_mlx else "project" if oldest is None else "stable_project"
+    files = {"mlx_project": _MLX_FILES, "project": _FILES, "stable_project": _STABLE_FILES}[kind]
+    templates = TemplateSet(*packaged_templates(kind))
+    for path in files:
         place = path.replace("test_library", f"test_{name}").removesuffix(".in")
-        yield OutputFile(place, templates.render(path, {"name": name}))
+        yield OutputFile(place, templates.render(path, {"name": name, "oldest": "" if oldest is None else oldest.name}))
 
 
 def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) -> None:

@@ -31,6 +31,7 @@ from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.program.python import PythonProgram
 from opgen.program.shape_functions import ShapeFunctions
+from opgen.releases.release import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class ExtensionOptions:
     dispatch_keys: frozenset[DispatchKey] | None = None
     """The keys to write registrations for; None for all that the definitions name."""
     generate: frozenset[str] = frozenset({"headers", "sources"})
+    stable_abi: Release | None = None
+    """The oldest torch that a library in the stable ABI is to run with; None for torch's C++."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,12 +8,13 @@ Sources for a kind of device are apart, as they need its toolkit, and so are tho
     set(opgen_included_sources "out/RegisterSchema.cpp" …)
     set(opgen_cuda_sources "out/RegisterCUDA.cpp" …)
     set(opgen_devices "cuda")
+    set(opgen_definitions "TORCH_TARGET_VERSION=0x020a000000000000ULL")
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -28,9 +29,12 @@ ROOT: Final = "lists"
 _SOURCES: Final = (".cpp", ".cu", ".mm")
 
 
-def emit_source_lists(files: Iterable[OutputFile], install_dir: Path, output: Path) -> Iterator[OutputFile]:
-    """Yields the lists of `files`, as CMake and as JSON."""
+def emit_source_lists(
+    files: Iterable[OutputFile], install_dir: Path, output: Path, *, definitions: Sequence[str] = ()
+) -> Iterator[OutputFile]:
+    """Yield the lists of `files` and the macros that sources are compiled with, as CMake and as JSON."""
     lists = source_lists(files, install_dir)
+    lists["definitions"] = list(definitions)
     kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
     devices = [kind for kind in kinds if f"{kind}_" not in (BINDINGS, INCLUDED)]
     variables = {"devices": devices, **lists}

@@ -195,7 +195,7 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, m
             legal.add(argument.type)
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
-            log.error("python-type", message, _type_span(function, argument), mend)
+            log.error("python-type", message, type_span(function, argument.type, argument.name), mend)
     return log.error_count == before
 
 
@@ -256,11 +256,11 @@ def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
             log.error("python-type", message, function.loc, _LEFT_TO_TORCH)
 
 
-def _type_span(function: NativeFunction, argument: PythonArgument) -> Span:
-    """Return the place of an argument's type; of the operator's name if it is not found."""
+def type_span(function: NativeFunction, type: Type, name: str) -> Span:
+    """Return the place of the type of the argument `name`; of the operator's name if it is not found."""
     loc = function.loc
     end = loc.source.text.find("\n", loc.end)
-    pattern = re.compile(rf"({re.escape(str(argument.type))})\s+{re.escape(argument.name)}\b")
+    pattern = re.compile(rf"({re.escape(str(type))})\s+{re.escape(name)}\b")
     found = pattern.search(loc.source.text, loc.end, end if end >= 0 else len(loc.source.text))
     return Span(loc.source, *found.span(1)) if found else loc
 

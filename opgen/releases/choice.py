@@ -27,6 +27,7 @@ from opgen.releases.release import Release
 from opgen.schema.types import BaseTy
 
 TORCH_VERSION_FLAG: Final = "--torch-version"
+STABLE_ABI_FLAG: Final = "--stable-abi"
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:[.+a-z].*)?", re.ASCII | re.DOTALL)
 _ASSIGNMENT: Final = re.compile(r"^__version__[^=\n]*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
@@ -65,6 +66,16 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
     return Choice(_release_with_types(newest_release(), definitions, log))
 
 
+def choose_oldest(wanted: str, log: Diagnostics) -> Release | None:
+    """Return the oldest release that a library in the stable ABI is to run with; None if `wanted` is none.
+
+    Args:
+        wanted: What the user says: `2.10`.
+        log: Gets the reason if there is no such release, and a warning if it is newer than any that opgen knows.
+    """
+    return _release_of(wanted, f"{STABLE_ABI_FLAG} says", log, flag=STABLE_ABI_FLAG)
+
+
 def version_files(definitions: Path | None) -> Iterator[Path]:
     """The files that may say which release definitions are of, the one that decides first."""
     if definitions is not None:
@@ -93,8 +104,8 @@ def _read_version(path: Path) -> str:
     return found[1] if found else ""
 
 
-def _release_of(version: str, who: str, log: Diagnostics) -> Release | None:
-    """The release of a version."""
+def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_VERSION_FLAG) -> Release | None:
+    """Return the release of a version; None, with the reason logged, if `flag` can't name it."""
     releases = known_releases()
     oldest, newest = releases[0], releases[-1]
     found = _VERSION.fullmatch(version)
@@ -105,7 +116,7 @@ def _release_of(version: str, who: str, log: Diagnostics) -> Release | None:
     asked = (int(found[1]), int(found[2]))
     if asked < oldest.version:
         message = f"{who} {version}, but opgen supports torch {oldest.name} and newer"
-        advice = f"{TORCH_VERSION_FLAG} {oldest.name} treats it as {oldest.name}"
+        advice = f"{flag} {oldest.name} treats it as {oldest.name}"
         log.error("torch-version", message, label=advice)
         return None
     if asked > newest.version:

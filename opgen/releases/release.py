@@ -77,6 +77,12 @@ class Release:
     xpu_keys: tuple[DispatchKey, ...]
     """The keys that only a build for XPU writes files for."""
 
+    # The stable ABI, as a library sees it that runs with this release and newer ones.
+    stable_types: frozenset[BaseTy]
+    """The base types that can be passed to and from torch."""
+    stable_tags: frozenset[str]
+    """The tags that operators can be defined with."""
+
     @property
     def name(self) -> str:
         """`2.13`"""

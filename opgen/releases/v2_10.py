@@ -7,6 +7,7 @@ from typing import Final
 from opgen.dispatch_keys import DispatchKey, is_xpu_dispatch_key
 from opgen.frozen_map import FrozenMap
 from opgen.releases.release import Release
+from opgen.schema.types import BaseTy
 
 # fmt: off
 _COMPLEX_GRADIENTS: Final = frozenset(
@@ -80,4 +81,11 @@ V2_10: Final = Release(
     class_exports=FrozenMap((key, "TORCH_XPU_API") for key in DispatchKey if is_xpu_dispatch_key(key)),
     kernel_exports=FrozenMap(),
     xpu_keys=(DispatchKey.XPU,),
+    stable_types=frozenset(
+        {
+            *(BaseTy.Tensor, BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool, BaseTy.str),
+            *(BaseTy.ScalarType, BaseTy.Layout, BaseTy.MemoryFormat, BaseTy.Device),
+        }
+    ),
+    stable_tags=frozenset(),
 )

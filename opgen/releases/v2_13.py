@@ -20,4 +20,5 @@ V2_13: Final = replace(
     autograd_shards=10,
     named_dimensions=False,
     removed_types=frozenset({BaseTy.Dimname}),
+    stable_types=V2_12.stable_types | {BaseTy.Generator},
 )

@@ -1,0 +1,217 @@
+"""Kernels that operators name → `mylib/Kernels.h`, which declares them, and `Register….cpp`, which registers them.
+
+`Register.cpp` also defines the schemas. The registrations of a device are in a source of their own, because only
+builds for the device compile its kernels.
+
+    torch::stable::Tensor blend(const torch::stable::Tensor & self, double by);            // Kernels.h
+
+    STABLE_TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("blend", TORCH_BOX(&kernel_CPU_blend)); }    // Register.cpp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.dest.cpp_text import string_literal
+from opgen.dest.served_forms import Service
+from opgen.dispatch_keys import DispatchKey
+from opgen.extension.backends import backend
+from opgen.extension.extension import Extension
+from opgen.extension.includes import header, render_file
+from opgen.extension.operators import origin
+from opgen.extension.python_bindings import GROUP as PYTHON_GROUP
+from opgen.model import Argument, BackendMetadata, BaseTy, BaseType, DeviceCheckType, NativeFunction
+from opgen.output.files import OutputFile
+from opgen.output.template import TemplateSet
+from opgen.releases.release import Release
+from opgen.stable.types import boxed_result, headers_of, kernel_result, parameter_type
+
+TARGET_MACRO: Final = "TORCH_TARGET_VERSION"
+"""The macro that tells torch's headers the oldest release that a library is to run with."""
+_PYTHON_MODULE: Final = "PythonModule.cpp"
+_TENSOR: Final = BaseType(BaseTy.Tensor)
+
+
+def target_definition(release: Release) -> str:
+    """Return the definition that every source is compiled with: `TORCH_TARGET_VERSION=0x020a000000000000ULL`."""
+    return f"{TARGET_MACRO}={_target_value(release)}"
+
+
+def _target_value(release: Release) -> str:
+    major, minor = release.version
+    return f"0x{major:02x}{minor:02x}000000000000ULL"
+
+
+# ---------------------------------------------------------------------------------------- header
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A C++ namespace and what is declared in it."""
+
+    name: str
+    declarations: tuple[str, ...]
+
+
+def emit_kernel_header(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yield `Kernels.h`."""
+    release = extension.options.stable_abi
+    assert release is not None
+    blocks: dict[str, dict[str, None]] = {}
+    for key in extension.keys:
+        for function, kernel in _kernels(extension, key):
+            declaration = f"{kernel_result(function.func)} {kernel.kernel}({_parameters(function)});"
+            blocks.setdefault(kernel.cpp_namespace, {})[declaration] = None
+    yield render_file(
+        extension,
+        templates,
+        "Kernels.h",
+        "Kernels.h",
+        macro=TARGET_MACRO,
+        target=_target_value(release),
+        release=release.name,
+        includes=headers_of(declaration for block in blocks.values() for declaration in block),
+        blocks=[_Block(name, tuple(block)) for name, block in blocks.items()],
+    )
+
+
+def _kernels(extension: Extension, key: DispatchKey) -> Iterator[tuple[NativeFunction, BackendMetadata]]:
+    """Yield the operators with a kernel under `key`; derived forms have their kernels in Python."""
+    for served in extension.served_by(key):
+        for function, service in served.forms:
+            kernel = served.index.get_kernel(function)
+            if service is Service.KERNEL and kernel is not None and "generated" not in function.tags:
+                yield function, kernel
+
+
+def _parameters(function: NativeFunction) -> str:
+    arguments = function.func.arguments.flat_all
+    return ", ".join([f"{parameter_type(argument)} {argument.name}" for argument in arguments])
+
+
+# --------------------------------------------------------------------------------- registrations
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A schema as a C++ literal, and its tags."""
+
+    schema: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """A kernel's wrapper, as the template calls its parts."""
+
+    origin: str
+    operator: str
+    name: str
+    result: str
+    parameters: str
+    statements: tuple[str, ...]
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """The registrations under a dispatch key."""
+
+    name: str
+    kernels: tuple[_Registered, ...]
+
+
+def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yield `Register.cpp`, and `Register<Key>.cpp` for each key of a device."""
+    release = extension.options.stable_abi
+    assert release is not None
+    keys = [(key, _registered(extension, key)) for key in extension.keys]
+    here = [_Key(str(key), kernels) for key, kernels in keys if kernels and not backend(key).source_group]
+    functions = extension.program.functions
+    definitions = [_Definition(_schema(extension, f), _tags(f, release)) for f in functions]
+    yield _source(extension, templates, "Register.cpp", here, "", definitions=definitions)
+    for key, kernels in keys:
+        group = backend(key).source_group
+        if group and kernels:
+            yield _source(extension, templates, f"Register{key}.cpp", [_Key(str(key), kernels)], group, definitions=[])
+
+
+def _source(
+    extension: Extension,
+    templates: TemplateSet,
+    path: str,
+    keys: list[_Key],
+    group: str,
+    *,
+    definitions: list[_Definition],
+) -> OutputFile:
+    file = render_file(
+        extension,
+        templates,
+        path,
+        "Register.cpp",
+        kernels_header=header(extension, "Kernels.h"),
+        keys=keys,
+        definitions=definitions,
+        is_fragment=extension.options.is_fragment,
+        guards=bool(group),
+    )
+    return OutputFile(file.path, file.text, file.root, group)
+
+
+def _schema(extension: Extension, function: NativeFunction) -> str:
+    return string_literal(extension.signatures(function).schema)
+
+
+def _tags(function: NativeFunction, release: Release) -> tuple[str, ...]:
+    return tuple([f"torch::headeronly::Tag::{tag}" for tag in sorted(function.tags & release.stable_tags)])
+
+
+def _registered(extension: Extension, key: DispatchKey) -> tuple[_Registered, ...]:
+    return tuple([_wrap(extension, function, kernel, key) for function, kernel in _kernels(extension, key)])
+
+
+def _wrap(extension: Extension, function: NativeFunction, kernel: BackendMetadata, key: DispatchKey) -> _Registered:
+    func = function.func
+    call = f"::{kernel.cpp_namespace}::{kernel.kernel}({', '.join([a.name for a in func.arguments.flat_all])})"
+    return _Registered(
+        origin=origin(extension, function),
+        operator=string_literal(str(func.name)),
+        name=f"kernel_{key}_{func.name.unambiguous_name()}",
+        result=boxed_result(func),
+        parameters=_parameters(function),
+        statements=tuple(_device_statements(function, key)),
+        call=call,
+    )
+
+
+def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[str]:
+    """Yield what a wrapper does if a machine may have several devices: check the tensors', make it the current one."""
+    if not backend(key).has_many_devices:
+        return
+    tensors = [argument.name for argument in _decisive(function)]
+    if not tensors:
+        return
+    if function.device_check is not DeviceCheckType.NoCheck and len(tensors) > 1:
+        names = ", ".join([f"&{tensor}" for tensor in tensors])
+        yield f'check_devices("{function.namespace}::{function.func.name}", {{{names}}});'
+    if function.device_guard:
+        yield f"const torch::stable::accelerator::DeviceGuard device_guard_({tensors[0]}.get_device_index());"
+
+
+def _decisive(function: NativeFunction) -> list[Argument]:
+    """Return the tensors whose device decides; keyword-only ones may be anywhere."""
+    arguments = function.func.arguments
+    return [a for a in (*arguments.flat_positional, *arguments.out) if a.type == _TENSOR]
+
+
+# --------------------------------------------------------------------------------- Python module
+
+
+def emit_python_module(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yield `PythonModule.cpp`, whose module has nothing in it: importing it loads the library."""
+    if extension.python is not None:
+        file = render_file(extension, templates, _PYTHON_MODULE, _PYTHON_MODULE)
+        yield OutputFile(file.path, file.text, file.root, PYTHON_GROUP)
