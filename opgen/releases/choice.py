@@ -116,7 +116,8 @@ def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_V
     asked = (int(found[1]), int(found[2]))
     if asked < oldest.version:
         message = f"{who} {version}, but opgen supports torch {oldest.name} and newer"
-        advice = f"{flag} {oldest.name} treats it as {oldest.name}"
+        named = f"{flag} {oldest.name}"
+        advice = f"{named} treats it as {oldest.name}" if flag == TORCH_VERSION_FLAG else f"write {named}"
         log.error("torch-version", message, label=advice)
         return None
     if asked > newest.version:
