@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,9 @@ from opgen.desk.explain import Subject
 from opgen.desk.facts import facts_of, formulas_of
 from opgen.desk.registrations import find_registrations
 from opgen.diagnostics import Diagnostics
-from opgen.frontend.nodes import load_yaml
+from opgen.frontend.nodes import Node, load_yaml
 from opgen.output.emitter import collect_files
+from opgen.output.files import OutputFile
 from opgen.run.inputs import find_inputs, packaged_folder
 
 _DERIVATIVES: Final = ("autograd/derivatives.yaml", "../autograd/derivatives.yaml")
@@ -23,25 +25,38 @@ def load_subject(request: Request, log: Diagnostics) -> Subject | None:
     generation = load_generation(request, log)
     if generation is None or log.has_errors:
         return None
-    return subject_of(generation, load_formulas(request, log))
+    files = collect_files(generation.work.emitters)
+    return subject_of(generation, files, formulas_of(load_derivatives(request, log)))
 
 
-def subject_of(generation: Generation, formulas: dict[str, dict[str, str]]) -> Subject:
-    """Return what is known of the operators of a generation, given the formulas of derivatives.yaml."""
-    registrations = find_registrations(collect_files(generation.work.emitters))
+def subject_of(
+    generation: Generation, files: Iterable[OutputFile], formulas: Mapping[str, Mapping[str, str]]
+) -> Subject:
+    """Return what is known of the operators of a generation, given its files and the formulas of derivatives.yaml."""
     facts = facts_of(generation.program, formulas)
-    return Subject(generation.program, facts, registrations, generation.extension is not None)
+    return Subject(generation.program, facts, find_registrations(files), generation.extension is not None)
 
 
 def load_formulas(request: Request, log: Diagnostics) -> dict[str, dict[str, str]]:
     """Return the formulas for the operators of a request, by operator."""
-    folder = _definitions_folder(request)
+    return formulas_of(load_derivatives(request, log))
+
+
+def load_derivatives(request: Request, log: Diagnostics) -> Node | None:
+    """Return the derivatives.yaml of a request; None if there is none, or if it can't be read."""
+    path = derivatives_path(request)
+    return None if path is None else load_yaml(path, log)
+
+
+def derivatives_path(request: Request) -> Path | None:
+    """Return the place of the derivatives.yaml of a request; None if there is none."""
+    folder = definitions_folder(request)
     places = () if folder is None else (folder / name for name in _DERIVATIVES)
-    path = next(filter(Path.is_file, places), None)
-    return formulas_of(None if path is None else load_yaml(path, log))
+    return next(filter(Path.is_file, places), None)
 
 
-def _definitions_folder(request: Request) -> Path | None:
+def definitions_folder(request: Request) -> Path | None:
+    """Return the folder that has the definitions of a request in `native/`."""
     if request.source_path is not None:
         return request.source_path
     inputs = find_inputs(None, Diagnostics(), from_torch=request.from_torch)

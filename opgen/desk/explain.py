@@ -11,8 +11,9 @@ forms
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
 from typing import Any, Final
 
 from opgen.desk.facts import OperatorFacts
@@ -29,6 +30,22 @@ _COMPOSITES: Final = (
 _DEVICES: Final = ("CPU", "CUDA", "Meta")
 """Keys that are shown even if nothing is registered under them."""
 _AUTOGRAD: Final = ("Autograd", "AutogradCPU", "AutogradCUDA", "AutogradMeta", "AutogradPrivateUse1")
+
+
+_GENERATED: Final = "generated"
+_NOT_NEEDED: Final = "not needed"
+_FALLBACK: Final = "torch's fallback"
+_NO_KERNEL: Final = "no kernel: a call raises NotImplementedError"
+
+
+class State(Enum):
+    """What serves a form under a dispatch key."""
+
+    KERNEL = "a kernel that is written by hand"
+    GENERATED = "a generated kernel"
+    COMPOSITE = "a composite kernel, which calls other operators"
+    FALLBACK = "nothing is needed"
+    MISSING = _NO_KERNEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,15 @@ class Cell:
     reason: str
     """Why nothing is registered."""
 
+    @property
+    def state(self) -> State:
+        """Return what kind of kernel serves the form."""
+        if self.place:
+            return State.GENERATED if self.kernel == _GENERATED else State.KERNEL
+        if self.reason in (_NOT_NEEDED, _FALLBACK):
+            return State.FALLBACK
+        return State.MISSING if self.reason == _NO_KERNEL else State.COMPOSITE
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -79,7 +105,12 @@ class Service:
     place: str
     """The file and line of the registration; empty if there is none."""
     missing: str
-    """What it costs that nothing is registered; empty if something is, or nothing needs to be."""
+    """What it costs that nothing is registered, or a kernel that raises an error; empty if nothing is missing."""
+
+    @property
+    def text(self) -> str:
+        """Return the place and what is missing, in one line."""
+        return ": ".join(filter(None, (self.place, self.missing))) or _NOT_NEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +131,20 @@ class Explanation:
 
 def explain(subject: Subject, function: NativeFunction) -> Explanation:
     """Return all about the operator of `function`, in all its forms."""
-    forms = _forms_of(subject.program, function)
-    facts = [subject.facts[_qualified(form)] for form in forms]
-    table = tuple(cell for key in _keys(subject, forms) for form in forms for cell in [_cell(subject, form, key)])
+    return explain_forms(subject, next(forms for forms in operators_of(subject.program) if function in forms))
+
+
+def operators_of(program: Program) -> Iterator[tuple[NativeFunction, ...]]:
+    """Yield the operators in the order of their definitions: each as its forms, the functional one first."""
+    for group in program.grouped:
+        yield tuple(group.functions()) if isinstance(group, NativeFunctionsGroup) else (group,)
+
+
+def explain_forms(subject: Subject, forms: Sequence[NativeFunction]) -> Explanation:
+    """Return all about the operator that has the forms `forms`."""
+    function = forms[0]
+    facts = [subject.facts[qualified_name(form)] for form in forms]
+    table = tuple(cell_of(subject, form, key) for key in keys_of(subject, forms) for form in forms)
     return Explanation(
         name=f"{function.namespace}::{function.root_name}",
         forms=tuple(_form(subject.program, form) for form in forms),
@@ -118,16 +160,9 @@ def explain(subject: Subject, function: NativeFunction) -> Explanation:
     )
 
 
-def _qualified(function: NativeFunction) -> str:
+def qualified_name(function: NativeFunction) -> str:
+    """Return the name with its namespace: `mylib::scale.out`."""
     return f"{function.namespace}::{function.func.name}"
-
-
-def _forms_of(program: Program, function: NativeFunction) -> tuple[NativeFunction, ...]:
-    """Return the forms of the group of `function`, as written; of an operator without a group, itself."""
-    for group in program.grouped:
-        if isinstance(group, NativeFunctionsGroup) and function in group.functions():
-            return tuple(group.functions())
-    return (function,)
 
 
 def _form(program: Program, function: NativeFunction) -> Form:
@@ -150,19 +185,20 @@ def _origin(program: Program, function: NativeFunction) -> str:
 # ------------------------------------------------------------------------------------ the table
 
 
-def _keys(subject: Subject, forms: Sequence[NativeFunction]) -> list[str]:
-    """Return the keys of the table, in the dispatcher's order."""
+def keys_of(subject: Subject, forms: Iterable[NativeFunction]) -> list[str]:
+    """Return the dispatch keys that forms have kernels for, and those of usual devices, in the dispatcher's order."""
     registered = {key for form in forms for key in subject.registrations.get(str(form.func.name), ())}
     order = {key.name: number for number, key in enumerate(DispatchKey)}
     return sorted({*registered, *_DEVICES}, key=lambda key: (order.get(key, len(order)), key))
 
 
-def _cell(subject: Subject, form: NativeFunction, key: str) -> Cell:
+def cell_of(subject: Subject, form: NativeFunction, key: str) -> Cell:
+    """Return what serves a form under a dispatch key."""
     name = str(form.func.name)
     place = subject.registrations.get(name, {}).get(key)
-    written = subject.facts[_qualified(form)].kernels.get(key, "")
+    written = subject.facts[qualified_name(form)].kernels.get(key, "")
     if place is not None:
-        return Cell(name, key, written or "generated", str(place), "")
+        return Cell(name, key, written or _GENERATED, str(place), "")
     return Cell(name, key, "", "", _why_nothing(subject, form, key))
 
 
@@ -170,10 +206,10 @@ def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
     registered = subject.registrations.get(str(form.func.name), {})
     composite = next((each.name for each in _COMPOSITES if each.name in registered), "")
     if key in ("Functionalize", "FuncTorchBatched", "ADInplaceOrView") or key.startswith("Autograd"):
-        return "not needed" if composite == "CompositeImplicitAutograd" else "torch's fallback"
+        return _NOT_NEEDED if composite == "CompositeImplicitAutograd" else _FALLBACK
     if composite:
         return f"{composite} serves it"
-    return "no kernel: a call raises NotImplementedError"
+    return _NOT_NEEDED if key.startswith("Composite") else _NO_KERNEL
 
 
 def _kernels_to_write(subject: Subject, form: NativeFunction) -> Iterator[str]:
@@ -208,39 +244,52 @@ def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]
 def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Service]:
     """Yield what torch does with the forms that somebody wrote; derived forms follow from those."""
     written = [form for form in forms if "generated" not in form.tags]
-    for name, keys, cost in _SERVICES:
+    has_formula = any(subject.facts[qualified_name(form)].gradients for form in forms)
+    for name, keys, cost in _SERVICES if subject.is_extension else _SERVICES_OF_TORCH:
         for form in written:
             place = _first_place(subject, form, keys)
-            needed = not place and _is_needed(name, form)
-            yield Service(name, str(form.func.name), place, cost if needed else "")
+            is_served = bool(place)
+            if name == _AUTOGRAD_SERVICE:
+                # A kernel is generated for every operator; without a formula, it raises an error.
+                is_served = has_formula or any(key in subject.facts[qualified_name(form)].kernels for key in keys)
+                place = place or (_OF_GEN_AUTOGRAD if has_formula and not subject.is_extension else "")
+            yield Service(name, str(form.func.name), place, "" if is_served or not _is_needed(name, form) else cost)
 
 
+_AUTOGRAD_SERVICE: Final = "autograd"
+_OF_GEN_AUTOGRAD: Final = "VariableType of gen_autograd"
+_NO_FORMULA: Final = "no formula in derivatives.yaml: a backward raises an error"
+_META_KEYS: Final = ("Meta", *(key.name for key in _COMPOSITES))
 _SERVICES: Final = (
-    ("autograd", _AUTOGRAD, "no formula in derivatives.yaml: a backward raises an error"),
+    (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
     ("functionalization", ("Functionalize",), "torch.compile and torch.export use torch's auto-functionalization"),
     ("vmap", ("FuncTorchBatched", "FuncTorchBatchedDecomposition"), "vmap calls it for each element, with a warning"),
     (
         "meta",
-        ("Meta", *(key.name for key in _COMPOSITES)),
+        _META_KEYS,
         "torch.compile, torch.export and fake tensors can't run it: write a Meta kernel, or tag it pointwise",
     ),
 )
 """What torch does, the keys of the kernels for it, and what a missing one costs."""
+_SERVICES_OF_TORCH: Final = (
+    (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
+    ("functionalization", ("Functionalize",), "torch.compile and torch.export can't run it"),
+    ("meta", _META_KEYS, "fake tensors need a function in torch/_meta_registrations.py"),
+)
+"""The same for torch's own operators, whose batching rules are C++ that is written by hand."""
 
 
 def _is_needed(service: str, form: NativeFunction) -> bool:
     if service == "functionalization" and not form.func.is_mutable:
+        return False
+    if service in (_AUTOGRAD_SERVICE, "vmap") and not form.func.arguments.has_tensor_arg():
         return False
     return not form.has_composite_implicit_autograd_kernel
 
 
 def _first_place(subject: Subject, form: NativeFunction, keys: Sequence[str]) -> str:
     registered = subject.registrations.get(str(form.func.name), {})
-    found = next((str(registered[key]) for key in keys if key in registered), "")
-    has_formula = bool(subject.facts[_qualified(form)].gradients)
-    if not found and keys is _AUTOGRAD and has_formula and not subject.is_extension:
-        return "VariableType of gen_autograd"
-    return found
+    return next((str(registered[key]) for key in keys if key in registered), "")
 
 
 # ---------------------------------------------------------------------------------- reports
@@ -257,7 +306,7 @@ def render_explanation(explanation: Explanation) -> str:
     lines += _section("dispatcher", explanation.dispatcher)
     lines += _section("Python", explanation.python)
     lines += _section("gradients", explanation.gradients)
-    services = [(s.name, s.form, s.place or s.missing or "not needed") for s in explanation.services]
+    services = [(s.name, s.form, s.text) for s in explanation.services]
     lines += _section("what torch does with it", _columns(services))
     return "\n".join(lines) + "\n"
 
@@ -279,9 +328,9 @@ def explanation_to_json(explanation: Explanation) -> dict[str, Any]:
 def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> str:
     """Return one line for each operator, sorted: its name, its kernels' keys, whether it has a gradient, its place."""
     rows = []
-    for function in sorted(program.functions, key=_qualified):
-        known = facts[_qualified(function)]
+    for function in sorted(program.functions, key=qualified_name):
+        known = facts[qualified_name(function)]
         keys = ", ".join(known.kernels) or f"of {function.structured_delegate}"
         gradient = "differentiable" if known.gradients else "-"
-        rows.append((_qualified(function), keys, gradient, str(function.loc)))
+        rows.append((qualified_name(function), keys, gradient, str(function.loc)))
     return "".join(f"{row}\n" for row in _columns(rows))

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from opgen.api.python import signature as python_signature
 from opgen.api.python_stubs import stub_function
 from opgen.api.types import UnsupportedTypeError
+from opgen.diagnostics import Span
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.frozen_map import FrozenMap
 from opgen.model import FunctionSchema, NativeFunction
@@ -90,10 +91,20 @@ def formulas_of(root: Node | None) -> dict[str, dict[str, str]]:
     Formulas under a dispatch key other than Default have the key before the argument: `AutogradCUDA self`.
     """
     formulas: dict[str, dict[str, str]] = {}
+    for name, entry in _named_entries(root):
+        formulas.setdefault(name, {}).update(_formulas(entry, ""))
+    return formulas
+
+
+def places_of_derivatives(root: Node | None) -> dict[str, Span]:
+    """Return the places of the entries of a derivatives.yaml by operator name, as far as it can be read."""
+    return {name: entry.span for name, entry in _named_entries(root)}
+
+
+def _named_entries(root: Node | None) -> Iterator[tuple[str, MappingNode]]:
     for entry in root.items if isinstance(root, ListNode) else ():
         if isinstance(entry, MappingNode) and (name := _operator_name(entry.get("name"))):
-            formulas.setdefault(name, {}).update(_formulas(entry, ""))
-    return formulas
+            yield name, entry
 
 
 def _operator_name(node: Node | None) -> str:

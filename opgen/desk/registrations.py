@@ -12,7 +12,7 @@ from typing import Final
 
 from opgen.output.files import OutputFile
 
-_BLOCK: Final = re.compile(r"^TORCH_LIBRARY_IMPL\(\s*\w+\s*,\s*(\w+)\s*,")
+BLOCK: Final = re.compile(r"^TORCH_LIBRARY_IMPL\(\s*\w+\s*,\s*(\w+)\s*,")
 _REGISTRATION: Final = re.compile(r'^\s*m\.impl\(\s*"([^"]+)"')
 
 
@@ -31,12 +31,17 @@ def find_registrations(files: Iterable[OutputFile]) -> dict[str, dict[str, Place
     """Return the registrations by operator, without its namespace, and dispatch key."""
     found: dict[str, dict[str, Place]] = {}
     for file in files:
-        if "TORCH_LIBRARY_IMPL" not in file.text or "Everything" in file.path:
+        if "TORCH_LIBRARY_IMPL" not in file.text or is_repetition(file):
             continue
         key = ""
         for number, line in enumerate(file.text.split("\n"), start=1):
-            if block := _BLOCK.match(line):
+            if block := BLOCK.match(line):
                 key = block.group(1)
             elif key and (registration := _REGISTRATION.match(line)):
                 found.setdefault(registration.group(1), {}).setdefault(key, Place(file.path, number))
     return found
+
+
+def is_repetition(file: OutputFile) -> bool:
+    """Return whether a file repeats what its shards have."""
+    return "Everything" in file.path
