@@ -25,6 +25,7 @@ from opgen.frontend.derivatives import check_formulas
 from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
 from opgen.frontend.shape_functions import load_shape_functions
+from opgen.frontend.torch_functions import TorchFunctions
 from opgen.model import OperatorName
 from opgen.output.build_files import render_install_list
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
@@ -36,6 +37,7 @@ from opgen.releases.known import newest_release
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
 from opgen.stable.kernels import target_definition
+from opgen.stable.python_package import has_automatic_fake
 from opgen.stable.rules import check_stable
 
 _FUNCTIONS: Final = "native/native_functions.yaml"
@@ -59,6 +61,7 @@ STABLE_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("kernel declarations", OnDemand("opgen.stable.kernels", "emit_kernel_header")),
     Emitter("registrations", OnDemand("opgen.stable.kernels", "emit_registrations")),
     Emitter("Python module", OnDemand("opgen.stable.kernels", "emit_python_module")),
+    Emitter("Python package", OnDemand("opgen.stable.python_package", "emit_python_package")),
 )
 """The emitters of an extension in torch's stable ABI."""
 
@@ -151,15 +154,16 @@ def load_extension(
     shapes = source / _SHAPES
     shape_functions = load_shape_functions(shapes, program, log) if with_python and shapes.exists() else None
     if not log.has_errors:
-        log.extend(advise(program, shape_functions))
+        log.extend(advise(program, shape_functions, has_automatic_fake if stable is not None else None))
     namespace = program.functions[0].namespace
     python = derive_package(program, log) if with_python else None
     autograd = None
     if derivatives is not None:
-        autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace)
+        torch = None if stable is None else TorchFunctions(packaged_folder("ATen") / _FUNCTIONS)
+        autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace, python=torch)
         if autograd is None:
             return None
-        log.extend(check_derivatives(autograd))
+        log.extend(check_derivatives(autograd, in_python=stable is not None))
     if log.has_errors:
         return None
     named = rename_arguments(program, _differentiated(autograd))
@@ -187,7 +191,8 @@ def _warn_of_unknown_files(source: Path, log: Diagnostics) -> None:
 
 def extension_templates(*, stable: bool = False) -> TemplateSet:
     """Return the templates that come with opgen; `stable` chooses those of the stable ABI."""
-    return TemplateSet(*packaged_templates("stable" if stable else "extension"))
+    names = ("stable", "extension") if stable else ("extension",)
+    return TemplateSet(*(folder for name in names for folder in packaged_templates(name)))
 
 
 def generate_extension(extension: Extension, templates: TemplateSet) -> tuple[OutputFile, ...]:

@@ -36,7 +36,7 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
     if python is None:
         return
     names = sorted(function.name for function in python.functions)
-    returns = _returns(python)
+    returns = named_returns(python)
     env = {**extension.environment(), "return_types": sorted(returns)}
     exported = sorted([*names, *([RETURN_TYPES] if returns else [])])
 
@@ -70,8 +70,8 @@ def _stubs(python: PythonProgram) -> list[str]:
     return [render_stubs(stub_definitions(function.overloads, RETURN_TYPES), "") for function in functions]
 
 
-def _returns(python: PythonProgram) -> dict[str, tuple[Return, ...]]:
-    """What the functions return that return named tuples."""
+def named_returns(python: PythonProgram) -> dict[str, tuple[Return, ...]]:
+    """Return the results of the functions that return named tuples, by the functions' names."""
     found: dict[str, tuple[Return, ...]] = {}
     for function in python.bound:
         if structseq_fieldnames(function.func.returns):

@@ -56,14 +56,25 @@ def check_extension(program: Program) -> Iterator[Diagnostic]:
     yield from first or (diagnostic for rule in _RULES for diagnostic in rule(program))
 
 
-def advise(program: Program, shape_functions: ShapeFunctions | None = None) -> Iterator[Diagnostic]:
-    """Remarks on what works, but could work in more places."""
+def advise(
+    program: Program,
+    shape_functions: ShapeFunctions | None = None,
+    has_automatic: Callable[[NativeFunction], bool] | None = None,
+) -> Iterator[Diagnostic]:
+    """Yield remarks on what works, but could work in more places.
+
+    Args:
+        program: The operators.
+        shape_functions: The author's shape functions in Python, if any.
+        has_automatic: Whether a shape function is generated for an operator; None for C++'s rules.
+    """
     in_python = frozenset(operator for _, operator in shape_functions.functions) if shape_functions else frozenset()
     meta = program.backend_indices.get(DispatchKey.Meta)
     for function in _written(program):
         is_given = function.part_of_structured_group or function.has_composite_kernel
         is_given = is_given or (meta is not None and meta.has_kernel(function))
         is_given = is_given or str(function.func.name) in in_python
+        is_given = is_given or (has_automatic is not None and has_automatic(function))
         if is_given or function.func.kind() is SchemaKind.inplace or _is_of_views(function):
             continue
         message = (
@@ -202,14 +213,17 @@ def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ..
 # ------------------------------------------------------------------------------------ derivatives
 
 
-def check_derivatives(autograd: AutogradProgram) -> Iterator[Diagnostic]:
-    """Every operator whose derivatives can't be made kernels of."""
+def check_derivatives(autograd: AutogradProgram, *, in_python: bool = False) -> Iterator[Diagnostic]:
+    """Yield every operator whose derivatives no kernel can be made of; `in_python` says that kernels are in Python."""
     for matched in autograd.functions:
         if matched.info is not None and "generated" not in matched.func.tags:
             yield from _check_no_other_kernel(autograd.program, matched.func, matched.info)
             yield from _check_not_written(matched.func, matched.info)
-            yield from _check_kept(matched.func, matched.info)
-            yield from _check_argument_names(matched.func)
+            if in_python:
+                yield from _check_python_names(matched.func)
+            else:
+                yield from _check_kept(matched.func, matched.info)
+                yield from _check_argument_names(matched.func)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -234,6 +248,18 @@ def _check_argument_names(function: NativeFunction) -> Iterator[Diagnostic]:
     for name in sorted(names):
         if name in _NODE_NAMES or name in KEYWORDS or (name.endswith("_") and name[:-1] in names):
             message = f"an argument of '{function.func.name}' can't be named '{name}': generated C++ uses this name"
+            yield Diagnostic("reserved-argument", message, function.loc, "choose another name")
+
+
+_PYTHON_NAMES: Final = frozenset({"found", "grad", "grad_input_mask", "grads", "needs", "torch", "_aten", "_ops"})
+"""Names of variables in Python functions that are made of formulas."""
+
+
+def _check_python_names(function: NativeFunction) -> Iterator[Diagnostic]:
+    for argument in function.func.arguments.flat_all:
+        if argument.name in _PYTHON_NAMES:
+            name = argument.name
+            message = f"an argument of '{function.func.name}' can't be named '{name}': generated Python uses this name"
             yield Diagnostic("reserved-argument", message, function.loc, "choose another name")
 
 

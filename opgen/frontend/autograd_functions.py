@@ -12,6 +12,7 @@ from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.autograd_matching import match_differentiability_info
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.derivatives import load_derivatives, used_dispatch_keys
+from opgen.frontend.torch_functions import TorchFunctions
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.selective_build.selector import SelectiveBuilder
@@ -24,12 +25,19 @@ def derive_autograd(
     selector: SelectiveBuilder,
     *,
     namespace: str = "aten",
+    python: TorchFunctions | None = None,
 ) -> AutogradProgram | None:
     """Return the operators of a program with their derivatives; None, with the reasons logged, after mistakes.
 
-    All kernels are registered in one namespace, as a rule torch's own: its operators get kernels.
+    Args:
+        program: The operators.
+        derivatives: The file of formulas.
+        log: Gets all mistakes.
+        selector: Says which operators get kernels.
+        namespace: The namespace that kernels are registered in; its operators get kernels.
+        python: torch's operators, for formulas in Python; None for formulas in C++.
     """
-    infos = load_derivatives(derivatives, program.functions, program.view_groups, log)
+    infos = load_derivatives(derivatives, program.functions, program.view_groups, log, python=python)
     if log.has_errors:
         return None
     functions = [function for function in program.functions if function.namespace == namespace]

@@ -16,16 +16,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, identifiers
+from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, SavedAttribute, identifiers
 from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import boolean, kind_of, scalar
+from opgen.frontend.formula_languages import (
+    WrittenFormula,
+    check_python,
+    formula_scope,
+    python_formula,
+    read_formula,
+)
 from opgen.frontend.formula_rules import (
     NON_DIFFERENTIABLE,
     Formula,
@@ -38,6 +45,8 @@ from opgen.frontend.formula_rules import (
 from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frontend.python_formulas import FormulaScope, names_in, python_name
+from opgen.frontend.torch_functions import TorchFunctions
 from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
 from opgen.schema.registered import parse_registered
 
@@ -82,9 +91,16 @@ class DerivativeEntry:
 
 
 def read_derivative_entry(
-    node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics
+    node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics, python: TorchFunctions | None = None
 ) -> DerivativeEntry | None:
-    """Read the entry in `node`; None, with the reasons logged, if it can't be read."""
+    """Return the entry in `node`; None, with the reasons logged, if it can't be read.
+
+    Args:
+        node: The entry.
+        functions: All operators by name.
+        log: Gets all mistakes.
+        python: torch's operators, for formulas in Python; None for formulas in C++.
+    """
     if not isinstance(node, MappingNode):
         label = "write keys such as 'name: ...' and 'self: ...'"
         log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
@@ -105,7 +121,12 @@ def read_derivative_entry(
     except UserError as problem:
         log.extend(problem.diagnostics)
         operator = Operator.of(function)
-    sets = {key: _read_set(pairs, operator, log) for key, pairs in _read_dispatch(node, said.get(DISPATCH), log)}
+    languages = _Languages(operator, functions, python)
+    if languages.is_python and operator.conditions is not None:
+        message = "a condition in C++ can't decide whether results are differentiable if autograd is in Python"
+        log.error("formula-language", message, said[OUTPUT_DIFFERENTIABILITY].span, "write 'True' or 'False'")
+    by_key = _read_dispatch(node, said.get(DISPATCH), log)
+    sets = {key: _read_set(pairs, operator, languages, log) for key, pairs in by_key}
     return DerivativeEntry(where, operator, sets, handles_complex) if log.error_count == before else None
 
 
@@ -272,35 +293,88 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
 # --------------------------------------------------------------------------------- formulas
 
 
-def _read_set(pairs: Sequence[Pair], operator: Operator, log: Diagnostics) -> DerivativeSet:
+@dataclass(frozen=True, slots=True)
+class _Languages:
+    """The language that formulas are needed in."""
+
+    operator: Operator
+    functions: Mapping[str, NativeFunction]
+    torch: TorchFunctions | None
+    """torch's operators, for formulas in Python; None for formulas in C++."""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether formulas are needed in Python."""
+        return self.torch is not None
+
+    def scope(self) -> FormulaScope:
+        """Return what the names in formulas are."""
+        return formula_scope(self.operator, self.functions, self.torch or TorchFunctions(None))
+
+
+def _read_set(pairs: Sequence[Pair], operator: Operator, languages: _Languages, log: Diagnostics) -> DerivativeSet:
     """Return the formulas for one dispatch key; log their mistakes."""
     backward: list[Formula] = []
     forward: list[Formula] = []
+    derivatives: list[tuple[str, Derivative]] = []
     non_differentiable: list[str] = []
     seen: dict[str, Named] = {}
     for key, value in pairs:
         is_constant = isinstance(value, Scalar) and value.text == NON_DIFFERENTIABLE
         names = _read_names(key, operator, seen, is_constant, log)
-        text = _read_formula(key, value, log) if names else None
-        if text is None:
+        written = read_formula(key, value, log) if names else None
+        if written is None:
             continue
         var_names = tuple([named.text for named in names])
         if is_constant and not names[0].is_result:
             non_differentiable += var_names
+        elif names[0].is_result:
+            forward += _forward_formula(written, var_names, languages, log)
         else:
-            into = forward if names[0].is_result else backward
-            into.append(Formula(key, var_names, text, identifiers(text.text)))
-    for formula in backward:
-        log.extend(check_backward(formula, operator))
+            formula, derivative = _read_backward(written, var_names, operator, languages, log)
+            backward.append(formula)
+            derivatives += [(key.text, derivative)] if derivative is not None else []
     log.extend(check_gradients(backward, operator))
     # However a file orders them, torch computes gradients in the order of the arguments' names.
     backward.sort(key=_KEY_TEXT)
-    derivatives = tuple([_derive(formula, operator) for formula in backward])
-    differentiated = {name for derivative in derivatives for name in derivative.var_names}
+    derivatives.sort(key=itemgetter(0))
+    differentiated = {name for _, derivative in derivatives for name in derivative.var_names}
     arguments = tuple([binding for name, binding in operator.parameters.items() if name in differentiated])
     forward.sort(key=_KEY_TEXT)
     forwards = tuple(_derive_forwards(forward, backward, arguments, operator, log)) if forward else ()
-    return DerivativeSet(derivatives, forwards, arguments, tuple(sorted(non_differentiable)))
+    ordered = tuple([derivative for _, derivative in derivatives])
+    return DerivativeSet(ordered, forwards, arguments, tuple(sorted(non_differentiable)))
+
+
+def _forward_formula(
+    written: WrittenFormula, var_names: tuple[str, ...], languages: _Languages, log: Diagnostics
+) -> Iterator[Formula]:
+    """Yield a formula for tangents, which only autograd in C++ has."""
+    if languages.is_python:
+        message = f"the formula for '{written.key.text}' is not used: the stable ABI has no forward mode"
+        log.remark("no-forward-mode", message, written.key.span)
+        return
+    text = written.for_cpp(log)
+    if text is not None:
+        yield Formula(written.key, var_names, text, identifiers(text.text))
+
+
+def _read_backward(
+    written: WrittenFormula, var_names: tuple[str, ...], operator: Operator, languages: _Languages, log: Diagnostics
+) -> tuple[Formula, Derivative | None]:
+    """Return a formula for gradients, and what is made of it unless something is wrong with it."""
+    text = written.cpp or written.python
+    assert text is not None
+    before = log.error_count
+    formula = Formula(written.key, var_names, text, identifiers(text.text))
+    if written.cpp is not None:
+        log.extend(check_backward(formula, operator))
+    if written.python is not None:
+        log.extend(check_python(written.python, languages.scope()))
+    if languages.is_python:
+        found = python_formula(written, languages.scope(), log) if log.error_count == before else None
+        return formula, None if found is None else _derive_python(found, formula, operator)
+    return formula, None if written.for_cpp(log) is None else _derive(formula, operator)
 
 
 _KEY_TEXT: Final = attrgetter("key.text")
@@ -352,19 +426,6 @@ def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -
     return Diagnostic("unknown-argument", message, named.span, expected(name, words))
 
 
-def _read_formula(key: Scalar, value: Node, log: Diagnostics) -> Scalar | None:
-    if not isinstance(value, Scalar):
-        message = f"the formula for '{key.text}' must be text, not {kind_of(value)}"
-        log.error("wrong-kind", message, value.span, "quote it: brackets and '- ' are YAML syntax")
-        return None
-    if value.text:
-        return value
-    eaten = value.eaten_comment()
-    label = "write a formula in C++" if eaten is None else "' #' starts a comment in YAML: quote the formula"
-    log.error("missing-value", f"'{key.text}' has no formula", eaten or key.span, label)
-    return None
-
-
 def _derive(formula: Formula, operator: Operator) -> Derivative:
     """Return the derivative of a backward formula."""
     text, words = formula.value.text, formula.words
@@ -372,6 +433,17 @@ def _derive(formula: Formula, operator: Operator) -> Derivative:
     kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
     named = words.intersection(operator.named_gradients)
     return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named)
+
+
+def _derive_python(text: str, formula: Formula, operator: Operator) -> Derivative:
+    """Return the derivative of a backward formula in Python, which saves the values that it names."""
+    words = {name: python_name(name) for name in operator.values}
+    used = names_in(text)
+    named = frozenset(name for name, spelled in words.items() if spelled in used)
+    inputs = tuple([SavedAttribute(value, name) for name, value in operator.kept_inputs(named).items()])
+    outputs = tuple([SavedAttribute(value, name) for name, value in operator.kept_outputs(named).items()])
+    gradients = used.intersection(operator.named_gradients)
+    return Derivative(text, formula.value.text, formula.var_names, inputs, outputs, gradients)
 
 
 def _derive_forwards(

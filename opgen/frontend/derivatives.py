@@ -23,6 +23,7 @@ from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, united
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
 from opgen.frontend.nodes import ListNode, load_yaml
+from opgen.frontend.torch_functions import TorchFunctions
 from opgen.model import NativeFunction, NativeFunctionsViewGroup, OperatorName
 
 Derivatives = Mapping[OperatorName, Infos]
@@ -34,8 +35,18 @@ def load_derivatives(
     functions: Iterable[NativeFunction],
     view_groups: Iterable[NativeFunctionsViewGroup],
     log: Diagnostics,
+    *,
+    python: TorchFunctions | None = None,
 ) -> Derivatives:
-    """Return the derivatives in a file; mistakes are logged and left out."""
+    """Return the derivatives in a file; mistakes are logged and left out.
+
+    Args:
+        where: The file.
+        functions: The operators that it may name.
+        view_groups: Views, whose `_copy` forms have the same derivatives.
+        log: Gets all mistakes.
+        python: torch's operators, for formulas in Python; None for formulas in C++.
+    """
     root = load_yaml(where, log)
     if root is None:
         return MappingProxyType({})
@@ -45,7 +56,7 @@ def load_derivatives(
         )
         return MappingProxyType({})
     by_name = {function.func.name.text: function for function in functions}
-    entries = [read_derivative_entry(node, by_name, log) for node in root.items]
+    entries = [read_derivative_entry(node, by_name, log, python) for node in root.items]
     infos = dict(_name_nodes(_without_repeats(entries, log)))
     for view, copy in _copies(view_groups, infos):
         infos[copy.func.name] = _copied(infos[view.func.name], copy)

@@ -1,0 +1,130 @@
+"""The formula of an entry in derivatives.yaml, which may be written once for both languages, or once for each.
+
+    self: grad * scale                                     C++, and translated to Python
+    self: {cpp: norm_backward(grad, self.options()), python: "norm_backward(grad, self.dtype)"}
+
+C++ is for extensions whose autograd is in C++, Python for those in torch's stable ABI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from opgen.diagnostics import Diagnostic, Diagnostics, expected
+from opgen.frontend.fields import kind_of
+from opgen.frontend.formula_rules import Operator
+from opgen.frontend.nodes import MappingNode, Node, Scalar
+from opgen.frontend.python_formulas import (
+    FormulaScope,
+    UntranslatableError,
+    find_python_problems,
+    qualify_operators,
+    translate_formula,
+)
+from opgen.frontend.torch_functions import TorchFunctions
+from opgen.model import BaseTy, FunctionSchema, NativeFunction
+
+CPP: Final = "cpp"
+PYTHON: Final = "python"
+_LANGUAGES: Final = (CPP, PYTHON)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFormula:
+    """A formula as the author wrote it; at least one language has a text."""
+
+    key: Scalar
+    """What it is for."""
+    cpp: Scalar | None
+    """In C++, and perhaps in Python as well."""
+    python: Scalar | None
+    """In Python alone."""
+
+    def for_cpp(self, log: Diagnostics) -> Scalar | None:
+        """Return the text in C++; None, with the reason logged, if there is none."""
+        if self.cpp is None:
+            assert self.python is not None
+            message = f"the formula for '{self.key.text}' is in Python, but this extension's autograd is in C++"
+            log.error("formula-language", message, self.python.span, f"add '{CPP}: …' beside it")
+        return self.cpp
+
+
+def read_formula(key: Scalar, value: Node, log: Diagnostics) -> WrittenFormula | None:
+    """Return the formula in `value`; None, with the reason logged, if there is none."""
+    if isinstance(value, MappingNode):
+        return _read_languages(key, value, log)
+    text = _read_text(key, value, "C++", log)
+    return None if text is None else WrittenFormula(key, text, None)
+
+
+def _read_languages(key: Scalar, node: MappingNode, log: Diagnostics) -> WrittenFormula | None:
+    found: dict[str, Scalar | None] = {}
+    for language, value in node.entries:
+        if language.text not in _LANGUAGES:
+            message = f"'{language.text}' is not a language of formulas"
+            log.error("unknown-key", message, language.span, expected(language.text, _LANGUAGES))
+            return None
+        found[language.text] = _read_text(key, value, "C++" if language.text == CPP else "Python", log)
+    if not found:
+        log.error("missing-value", f"'{key.text}' has no formula", node.span, f"write '{{{CPP}: …, {PYTHON}: …}}'")
+    if not found or None in found.values():
+        return None
+    return WrittenFormula(key, found.get(CPP), found.get(PYTHON))
+
+
+def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Scalar | None:
+    if not isinstance(value, Scalar):
+        message = f"the formula for '{key.text}' must be text, not {kind_of(value)}"
+        log.error("wrong-kind", message, value.span, "quote it: brackets and '- ' are YAML syntax")
+        return None
+    if value.text:
+        return value
+    eaten = value.eaten_comment()
+    label = f"write a formula in {language}" if eaten is None else "' #' starts a comment in YAML: quote the formula"
+    log.error("missing-value", f"'{key.text}' has no formula", eaten or key.span, label)
+    return None
+
+
+# ------------------------------------------------------------------------------------- Python
+
+
+def formula_scope(operator: Operator, functions: Mapping[str, NativeFunction], torch: TorchFunctions) -> FormulaScope:
+    """Return what the names in an operator's formulas are.
+
+    Args:
+        operator: The operator.
+        functions: All operators of the library, by name.
+        torch: torch's operators.
+    """
+    own: dict[str, list[FunctionSchema]] = {}
+    for function in functions.values():
+        if not function.func.is_out_fn():
+            own.setdefault(str(function.func.name.name), []).append(function.func)
+    arguments = operator.function.func.arguments.flat_all
+    integers = {a.name for a in arguments if str(a.type) in (BaseTy.int.name, BaseTy.SymInt.name)}
+    return FormulaScope(operator.known - {"retain_variables"}, integers, operator.function.namespace, own, torch)
+
+
+def check_python(text: Scalar, scope: FormulaScope) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a formula that is written in Python."""
+    for problem in find_python_problems(text.text, {*scope.values, *scope.operators}):
+        span = text.span_at(problem.start, problem.end)
+        yield Diagnostic(problem.id, problem.message, span, problem.label)
+
+
+def python_formula(written: WrittenFormula, scope: FormulaScope, log: Diagnostics) -> str | None:
+    """Return a formula in Python; None, with the reason logged, if it is in C++ and can't be translated."""
+    if written.python is not None:
+        return qualify_operators(written.python.text.strip(), scope.operators)
+    assert written.cpp is not None
+    try:
+        return translate_formula(written.cpp.text, scope)
+    except UntranslatableError as problem:
+        span = written.cpp.span_at(problem.start, problem.end)
+        said = written.cpp.text[problem.start : problem.end]
+        message = f"this formula can't be translated to Python: '{said}' {problem.reason}"
+        label = f"write '{written.key.text}: {{{CPP}: …, {PYTHON}: …}}'"
+        log.error("formula-language", message, span, label)
+        return None
