@@ -1,0 +1,37 @@
+set(
+opgen_devices
+    "cuda"
+)
+set(
+opgen_headers
+    "out/mylib/Kernels.h"
+)
+set(
+opgen_sources
+    "out/Register.cpp"
+)
+set(
+opgen_python
+    "out/python/mylib/_C.pyi"
+    "out/python/mylib/__init__.py"
+    "out/python/mylib/_derivatives.py"
+    "out/python/mylib/_functions.py"
+    "out/python/mylib/_functions.pyi"
+    "out/python/mylib/_meta.py"
+    "out/python/mylib/_registrations.py"
+    "out/python/mylib/_support.py"
+    "out/python/mylib/py.typed"
+    "out/python/mylib/return_types.py"
+)
+set(
+opgen_cuda_sources
+    "out/RegisterCUDA.cpp"
+)
+set(
+opgen_python_sources
+    "out/PythonModule.cpp"
+)
+set(
+opgen_definitions
+    "TORCH_TARGET_VERSION=0x020c000000000000ULL"
+)
