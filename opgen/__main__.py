@@ -8,29 +8,26 @@ A command is a module in `opgen.commands`; only `opgen --help` imports all of th
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from opgen import __version__, commands
-from opgen.diagnostics import expected
+from opgen import __version__
+from opgen.commands._all import command_names, load_commands
 from opgen.run.entry import run_as_program
 from opgen.run.spine import run
 
 CMAKE_DIR_FLAG: Final = "--cmake-dir"
-WRONG_USAGE: Final = 2
-"""The exit code if the command line is wrong."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the command line names; return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    word = arguments[0] if arguments else ""
+    words = list(sys.argv[1:] if argv is None else argv)
+    word = words[0] if words else ""
     names = command_names()
     if word in names:
-        return run(word, arguments[1:])
+        return run(word, words[1:])
     if word == CMAKE_DIR_FLAG:
         sys.stdout.write(f"{Path(__file__).resolve().parent / 'cmake'}\n")
     elif word == "--version":
@@ -39,23 +36,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif word in ("-h", "--help"):
         sys.stdout.write("".join(_help(names)))
     else:
-        near = expected(word, names) if word else ""
-        message = f"unknown command '{word}'" if word else "a command is missing"
-        hint = f"  {near}\n" if near else ""
-        sys.stderr.write(f"opgen: error: {message}\n{hint}'opgen --help' lists the commands\n")
-        return WRONG_USAGE
+        arguments = importlib.import_module("opgen.run.arguments")
+        sys.stderr.write(arguments.render_unknown_command(word, names))
+        return int(arguments.WRONG_USAGE)
     return 0
-
-
-def command_names() -> list[str]:
-    """Return the names of all commands, sorted."""
-    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_")
 
 
 def _help(names: Sequence[str]) -> Iterator[str]:
     """Yield the text of `opgen --help`: the commands by group."""
     yield "usage: opgen COMMAND [FLAGS]\n\nGenerate the code of PyTorch operators.\n"
-    found = [importlib.import_module(f"opgen.commands.{name}").COMMAND for name in names]
+    found = list(load_commands(names))
     width = max(map(len, names)) + 2
     for group in type(found[0].group):
         yield f"\n{group.value}:\n"

@@ -84,6 +84,7 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
         read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES)),
         operators=len(extension.program.functions),
         lists=partial(_lists, request),
+        next_step="compile the sources with your kernels: 'opgen new' lays out a project that does so",
     )
 
 

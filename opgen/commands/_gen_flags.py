@@ -29,6 +29,7 @@ from opgen.program.program import Options
 from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose_release
 from opgen.releases.known import newest_release
 from opgen.releases.release import Release
+from opgen.run.arguments import Parser
 from opgen.run.flags import add_build, add_definitions, add_dry_run, add_talk
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
@@ -80,7 +81,6 @@ class Request:
 
 def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
     """Add the flags of the ATen generator; `formats` are the choices of `--format`."""
-    parser.allow_abbrev = False
     _add_paths(parser)
     _add_backends(parser)
     _add_selection(parser)
@@ -251,7 +251,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
     """Return what a command line of `gen` asks for; wrong values are reported, wrong flags end the process."""
-    parser = argparse.ArgumentParser(prog="opgen gen")
+    parser = Parser(prog="opgen gen")
     add_gen_flags(parser)
     return read_request(parser.parse_args(argv), log)
 

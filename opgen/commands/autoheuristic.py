@@ -34,6 +34,7 @@ from opgen.frontend.nodes import read_source
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.run.arguments import Parser
 from opgen.run.command import Answer, Command, Group, Outcome
 from opgen.run.flags import add_dry_run, add_volume
 from opgen.run.inputs import packaged_templates
@@ -63,7 +64,7 @@ class _AutoheuristicCommand(Command):
         if form is None:
             return Command.read_options(self, arguments, log)
         prog = f"opgen {NAME} {arguments[0]}"
-        parser = argparse.ArgumentParser(prog=prog, description=form.description, allow_abbrev=False)
+        parser = Parser(prog=prog, description=form.description)
         form.add_flags(parser)
         return parser.parse_args(arguments[1:])
 
@@ -331,8 +332,10 @@ FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
 
 COMMAND: Final = _AutoheuristicCommand(
     name=NAME,
-    group=Group.TORCH,
+    group=Group.RUNTIMES,
     summary="train heuristics that Inductor follows, from measurements",
+    produces="Writes a Python module with a decision tree into the output directory, or nothing if the tree is no "
+    "better than a fixed choice.",
     add_flags=add_flags,
     load=load,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -44,7 +45,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
         return Answer("")
     listing = render_by_operator(differences, names_of(generation.program))
     total = len(files) + len(lists)
-    return Answer(f"{listing}{count(len(differences), 'file')} of {total:,} would change\n", code=1)
+    step = "next: 'opgen gen' with the same flags writes them\n" if sys.stdout.isatty() else ""
+    return Answer(f"{listing}{count(len(differences), 'file')} of {total:,} would change\n{step}", code=1)
 
 
 def _placed(file: OutputFile, roots: Mapping[str, Path]) -> PlacedFile:
@@ -82,6 +84,8 @@ COMMAND: Final = Command(
     name="check",
     group=Group.REVIEW,
     summary="say what gen would change; takes the flags of gen",
+    produces="Prints a unified diff grouped by operator, and writes nothing.  The exit code is 0 if nothing would "
+    "change, 1 if something would, 2 if the definitions are wrong.",
     add_flags=add_gen_flags,
     load=load,
     mistake_code=2,

@@ -52,8 +52,9 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
 
 COMMAND: Final = Command(
     name=NAME,
-    group=Group.TORCH,
+    group=Group.RUNTIMES,
     summary="write the functions with which TorchScript may replace operators",
+    produces="Imports torch and writes decomposition_registry_util.cpp into the install directory.",
     add_flags=add_flags,
     load=load,
 )

@@ -168,6 +168,8 @@ COMMAND: Final = Command(
     name="diff",
     group=Group.REVIEW,
     summary="say what changes between two versions of definitions; takes the flags of gen",
+    produces="Prints for each operator that changes its schema, signatures, kernels, gradients and tags, and "
+    "whether callers or compiled code break.  Writes nothing.",
     add_flags=add_flags,
     load=load,
     mistake_code=2,

@@ -61,6 +61,8 @@ COMMAND: Final = Command(
     name="explain",
     group=Group.OPERATORS,
     summary="print where an operator comes from, what serves it, and what is missing",
+    produces="Prints its forms, a table of kernels by dispatch key, the kernels to write, C++ and Python "
+    "signatures, and gradients.  Writes nothing.",
     add_flags=add_flags,
     load=load,
 )

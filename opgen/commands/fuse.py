@@ -58,8 +58,9 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
 
 COMMAND: Final = Command(
     name=NAME,
-    group=Group.TORCH,
+    group=Group.RUNTIMES,
     summary="write the patterns that Inductor looks for in graphs",
+    produces="Imports torch and writes one Python module for each function that describes patterns.",
     add_flags=add_flags,
     load=load,
 )

@@ -243,6 +243,8 @@ COMMAND: Final = Command(
     name="gen",
     group=Group.OPERATORS,
     summary="write an extension from definitions of your own operators, or the sources of ATen from torch's",
+    produces="Writes headers, sources, registrations and, for an extension, a Python package into the install "
+    "directory; files that don't change are not touched.",
     add_flags=add_gen_flags,
     load=load,
 )

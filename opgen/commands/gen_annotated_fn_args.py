@@ -58,6 +58,7 @@ COMMAND: Final = Command(
     name="gen_annotated_fn_args",
     group=Group.TORCH,
     summary="write the arguments that torch's functions take, for tests of overrides",
+    produces="Writes annotated_fn_args.py into OUT.",
     add_flags=add_autograd_flags,
     load=load,
 )

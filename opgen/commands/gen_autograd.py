@@ -103,6 +103,7 @@ COMMAND: Final = Command(
     name="gen_autograd",
     group=Group.TORCH,
     summary="write the kernels that record gradients, from derivatives.yaml",
+    produces="Writes VariableType*.cpp, Functions.cpp and their headers into OUT.",
     add_flags=add_flags,
     load=load,
 )

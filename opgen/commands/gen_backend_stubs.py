@@ -130,6 +130,8 @@ COMMAND: Final = Command(
     name="gen_backend_stubs",
     group=Group.BACKENDS,
     summary="write the class and registrations of a backend that lives outside of torch",
+    produces="Writes <Key>NativeFunctions.h, Register<Key>.cpp and, if the backend has kernels for autograd, "
+    "RegisterAutograd<Key>.cpp into the output directory.",
     add_flags=add_flags,
     load=load,
 )

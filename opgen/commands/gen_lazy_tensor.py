@@ -246,6 +246,7 @@ COMMAND: Final = Command(
     name="gen_lazy_tensor",
     group=Group.BACKENDS,
     summary="write the nodes and kernels of a lazy backend",
+    produces="Writes LazyIr.h, <Key>NativeFunctions.h and .cpp, and Register<Key>.cpp into the output directory.",
     add_flags=add_flags,
     load=load,
 )

@@ -58,6 +58,8 @@ COMMAND: Final = Command(
     name="gen_mlx",
     group=Group.OPERATORS,
     summary="write operators of MLX from mlx_ops.yaml",
+    produces="Writes primitives, gradients, Python bindings and Metal glue into the install directory.  Needs no "
+    "torch.",
     add_flags=add_flags,
     load=load,
 )

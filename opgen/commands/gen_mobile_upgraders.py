@@ -53,8 +53,9 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
 
 COMMAND: Final = Command(
     name=NAME,
-    group=Group.TORCH,
+    group=Group.RUNTIMES,
     summary="write the code that the mobile interpreter runs instead of operators that have changed",
+    produces="Imports torch and writes upgrader_mobile.cpp into the install directory.",
     add_flags=add_flags,
     load=load,
 )

@@ -66,6 +66,7 @@ COMMAND: Final = Command(
     name="gen_pyi",
     group=Group.TORCH,
     summary="write type stubs of the Python bindings",
+    produces="Writes _C/*.pyi and return_types.pyi into OUT.",
     add_flags=add_autograd_flags,
     load=load,
 )

@@ -52,6 +52,7 @@ COMMAND: Final = Command(
     name="gen_python",
     group=Group.TORCH,
     summary="write the Python bindings",
+    produces="Writes python_variable_methods.cpp and the bindings of torch's modules into OUT.",
     add_flags=add_autograd_flags,
     load=load,
 )

@@ -58,8 +58,9 @@ def _templates() -> TemplateSet:
 
 COMMAND: Final = Command(
     name="gen_static_runtime",
-    group=Group.TORCH,
+    group=Group.RUNTIMES,
     summary="write the operators of the static runtime, and their tests",
+    produces="Writes generated_ops.cpp and test_generated_ops.cc into the install directory.",
     add_flags=add_flags,
     load=load,
 )

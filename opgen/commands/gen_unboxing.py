@@ -86,8 +86,10 @@ def generate(program: Program, templates: TemplateSet) -> tuple[OutputFile, ...]
 
 COMMAND: Final = Command(
     name="gen_unboxing",
-    group=Group.SELECTION,
+    group=Group.RUNTIMES,
     summary="write kernels for TorchScript's interpreter, for selected operators",
+    produces="Writes UnboxingFunctions.h, UnboxingFunctions.cpp and RegisterCodegenUnboxedKernels.cpp into the "
+    "install directory.",
     add_flags=add_flags,
     load=load,
 )

@@ -57,8 +57,9 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         if given.dry_run
         else f"{len(chosen.operators)} operators of '{chosen.namespace}' are in {given.install_dir}\n"
     )
+    step = f"read the definitions, then run 'opgen gen --source-path {given.install_dir} --install-dir generated'"
     # The file is the user's from now on.
-    return Work(emitters, install_root(given.install_dir), TemplateSet(), text=text, has_manifest=False)
+    return Work(emitters, install_root(given.install_dir), TemplateSet(), text=text, has_manifest=False, next_step=step)
 
 
 def definitions(imported: Imported) -> Iterator[OutputFile]:
@@ -107,6 +108,7 @@ COMMAND: Final = Command(
     name="import",
     group=Group.OPERATORS,
     summary="write the definitions of operators that are registered by hand",
+    produces="Writes native/native_functions.yaml into the install directory, and prints what it could not read.",
     add_flags=add_flags,
     load=load,
 )

@@ -33,6 +33,8 @@ COMMAND: Final = Command(
     name="list",
     group=Group.OPERATORS,
     summary="print one line for each operator",
+    produces="Prints each operator's name, the dispatch keys that it has kernels for, whether it has a gradient, "
+    "and its place.  Writes nothing.",
     add_flags=add_gen_flags,
     load=load,
 )

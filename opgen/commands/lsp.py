@@ -37,6 +37,7 @@ COMMAND: Final = Command(
     name="lsp",
     group=Group.OPERATORS,
     summary="serve an editor: diagnostics while you type, explanations, definitions",
+    produces="Speaks the Language Server Protocol on standard input and output.  Needs pip install 'opgen[lsp]'.",
     add_flags=add_flags,
     load=load,
 )

@@ -91,9 +91,10 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
     oldest = None if given.stable_abi is None else choose_oldest(given.stable_abi, log)
     text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
+    step = f"cd {folder} && pip install --no-build-isolation . && python -m pytest"
     emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx, oldest=oldest)
     # The files are the user's from now on, so no later run may find them out of date.
-    return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False)
+    return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False, next_step=step)
 
 
 def project_files(name: str, *, for_mlx: bool = False, oldest: Release | None = None) -> Iterator[OutputFile]:
@@ -127,6 +128,7 @@ COMMAND: Final = Command(
     name="new",
     group=Group.OPERATORS,
     summary="lay out a project of your own operators",
+    produces="Writes definitions, a kernel, a build by CMake and by pip, and a test into the new folder.",
     add_flags=add_flags,
     load=load,
 )

@@ -52,6 +52,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         install_root(given.directory),
         templates,
         read=tuple(_files_read(request, generation)),
+        next_step=f"open {given.directory / 'index.html'} in a browser",
     )
 
 
@@ -77,6 +78,7 @@ COMMAND: Final = Command(
     name="report",
     group=Group.REVIEW,
     summary="write HTML pages about all operators, with search, generated code and what is missing",
+    produces="Writes index.html and what it reads into DIR: open it in a browser, without a server.",
     add_flags=add_flags,
     load=load,
 )

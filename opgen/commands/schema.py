@@ -39,6 +39,7 @@ COMMAND: Final = Command(
     name="schema",
     group=Group.OPERATORS,
     summary="print the JSON Schema of a kind of YAML file, for editors",
+    produces="Prints JSON, and writes nothing.",
     add_flags=add_flags,
     load=load,
 )

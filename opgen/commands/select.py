@@ -297,8 +297,9 @@ def _emit_selection(name: str, text: str) -> Iterator[OutputFile]:
 
 COMMAND: Final = Command(
     name="select",
-    group=Group.SELECTION,
+    group=Group.RUNTIMES,
     summary="make, join and check selections of operators for small builds",
+    produces="Writes a selection file, or selected_mobile_ops.h, or prints what is wrong with a selection.",
     add_flags=add_flags,
     load=load,
 )

@@ -25,6 +25,7 @@ from opgen.frontend.yaml_nodes import ListNode as ListNode
 from opgen.frontend.yaml_nodes import MappingNode as MappingNode
 from opgen.frontend.yaml_nodes import Node as Node
 from opgen.frontend.yaml_nodes import Scalar as Scalar
+from opgen.near_paths import nearest_path
 
 
 def read_source(path: Path, name: str | None = None) -> Source:
@@ -33,7 +34,9 @@ def read_source(path: Path, name: str | None = None) -> Source:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise UserError(Diagnostic("missing-file", f"there is no file '{shown}'")) from None
+        near = nearest_path(path)
+        label = "" if near is None else f"did you mean '{near}'?"
+        raise UserError(Diagnostic("missing-file", f"there is no file '{shown}'", label=label)) from None
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UserError(Diagnostic("unreadable-file", f"can't read '{shown}': {reason}")) from None

@@ -1,6 +1,6 @@
 """Turns the outcome of a run into the line a person reads, and its course into a progress bar.
 
-    7,150 files, 12 changed, 1.9 s
+    out: 7,150 files, 12 changed, 1.9 s
     [########............]  40%  Operators.cpp
 
 The bar shows only on a terminal, and only when a run takes long enough to be waited for.
@@ -37,10 +37,11 @@ class Stream(Protocol):
 
 
 def format_summary(report: WriteReport, seconds: float) -> str:
-    """The one line about a run: `7,150 files, 12 changed, 1.9 s`."""
+    """The one line about a run: `out: 7,150 files, 12 changed, 1.9 s`."""
     changed = f"{len(report.changed):,} would change" if report.dry_run else f"{len(report.changed):,} changed"
     removed = f", {len(report.removed):,} {'would be ' if report.dry_run else ''}removed" if report.removed else ""
-    return f"{count(report.total, 'file')}, {changed}{removed}, {format_seconds(seconds)}"
+    place = f"{' and '.join(report.folders)}: " if report.folders else ""
+    return f"{place}{count(report.total, 'file')}, {changed}{removed}, {format_seconds(seconds)}"
 
 
 def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, verbose: bool = False) -> str:

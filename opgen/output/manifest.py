@@ -27,7 +27,7 @@ NAME: Final = ".opgen-manifest.json"
 """Its name, in the install directory."""
 DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """The version of the file's format; a manifest of another version counts as none."""
 _MAX_RECORDS: Final = 16
 _TICK_NS: Final = 20_000_000
@@ -63,6 +63,8 @@ class Record:
     outputs: Mapping[str, FileState]
     total: int = 0
     """How many files the run reported."""
+    folders: tuple[str, ...] = ()
+    """The folders that they are in, as the user named them."""
     quiet: bool = False
     said: str = ""
     """What the run had to remark, to be said again."""
@@ -181,4 +183,5 @@ def _read_record(line: str) -> Record:
         name: {path: FileState(*state) for path, state in fields.get(name, {}).items()}
         for name in ("inputs", "outputs")
     }
-    return Record(**{**fields, **states, "arguments": tuple(fields["arguments"]), "line": line})
+    lists = {name: tuple(fields[name]) for name in ("arguments", "folders")}
+    return Record(**{**fields, **states, **lists, "line": line})

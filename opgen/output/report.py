@@ -17,3 +17,5 @@ class WriteReport:
     """Whether nothing was touched."""
     removed: tuple[str, ...] = ()
     """Paths of the files of a former run that this one has no more, sorted."""
+    folders: tuple[str, ...] = ()
+    """The folders that the files are in, as the user named them."""

@@ -2,8 +2,9 @@
 
     COMMAND = Command(
         name="gen_static_runtime",
-        group=Group.TORCH,
+        group=Group.RUNTIMES,
         summary="write the operators of the static runtime, and their tests",
+        produces="Writes generated_ops.cpp and test_generated_ops.cc into the install directory.",
         add_flags=add_flags,
         load=load,      # options → Work (emitters bound to what was read) or Answer; None if anything is wrong
     )
@@ -21,6 +22,7 @@ from enum import Enum
 from typing import Protocol
 
 from opgen.diagnostics import Diagnostics
+from opgen.run.arguments import Parser
 from opgen.run.flags import RunFlags
 from opgen.run.record import RunRecord
 
@@ -28,11 +30,12 @@ from opgen.run.record import RunRecord
 class Group(Enum):
     """The headings of `opgen --help`, in order."""
 
-    OPERATORS = "your own operators"
-    BACKENDS = "backends outside of torch"
-    TORCH = "torch's own sources"
-    SELECTION = "selective builds"
-    REVIEW = "review and CI"
+    OPERATORS = "for authors of operators"
+    BACKENDS = "for authors of backends"
+    REVIEW = "for reviews and CI"
+    TORCH = "for builds of torch"
+    RUNTIMES = "for runtimes, compilers and small builds"
+    SHELL = "for your shell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Command:
     group: Group
     summary: str
     """One line for `opgen --help`, beginning with a verb."""
+    produces: str
+    """What a run writes or prints, in whole sentences for the command's own `--help`."""
     add_flags: Callable[[argparse.ArgumentParser], None]
     load: Callable[[argparse.Namespace, Diagnostics], Outcome | None]
     """Reads what the options name; returns None, with the reasons logged, if anything is wrong."""
@@ -74,8 +79,8 @@ class Command:
 
     def build_parser(self) -> argparse.ArgumentParser:
         """Return the parser of the command line."""
-        description = f"{self.summary[0].upper()}{self.summary[1:]}."
-        parser = argparse.ArgumentParser(prog=f"opgen {self.name}", description=description, allow_abbrev=False)
+        description = f"{self.summary[0].upper()}{self.summary[1:]}.  {self.produces}"
+        parser = Parser(prog=f"opgen {self.name}", description=description)
         self.add_flags(parser)
         return parser
 

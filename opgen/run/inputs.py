@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note, Source
+from opgen.near_paths import nearest_path
 from opgen.releases.choice import version_files
 
 SOURCE_PATH_FLAG: Final = "--source-path"
@@ -55,7 +56,7 @@ def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = Fal
             source, log, f"{SOURCE_PATH_FLAG} names the folder of native/ and, if you like, templates/"
         )
     if not from_torch:
-        return _inputs_below(packaged_folder("ATen"), log, "this opgen lacks data of its own: install it anew")
+        return _inputs_below(packaged_folder("ATen"), log, "data of opgen itself is missing: install it again")
     folder = _torch_definitions(log)
     if folder is None:
         return None
@@ -91,9 +92,18 @@ def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
         missing.append("templates")
         looked += places
     if missing:
-        what = f"'{folder}' lacks" if folder.is_dir() else f"there is no folder '{folder}' with"
+        what = f"'{folder}' has no" if folder.is_dir() else f"there is no folder '{folder}' with"
+        near = _nearest_definitions(folder)
+        advice = advice if near is None else f"did you mean '{near}'?  {advice}"
         _log_missing(log, f"{what} {' and '.join(missing)}", advice, looked)
     return None if templates is None or missing else Inputs(functions, tags, templates)
+
+
+def _nearest_definitions(folder: Path) -> Path | None:
+    """Return the folder with definitions that was most likely meant: it may be misspelt, above or below."""
+    near = nearest_path(folder) or folder
+    places = (near, near.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
+    return next((each for each in places if (each / _DEFINITIONS[0]).is_file() and each != folder), None)
 
 
 def _torch_definitions(log: Diagnostics) -> Path | None:

@@ -92,14 +92,20 @@ class RunRecord:
         return render_manifest([self._with(outputs=new, arguments=()), *self._records]) if new else None
 
     def manifest(
-        self, inputs: Iterable[str], placed: Iterable[PlacedFile], *, others: Collection[str], total: int, said: str
+        self,
+        inputs: Iterable[str],
+        placed: Iterable[PlacedFile],
+        others: Collection[str],
+        report: WriteReport,
+        said: str,
     ) -> str:
         """Return the manifest of a finished run; `others` are outputs besides those placed."""
         record = self._with(
             inputs={path: self._input_state(path) for path in inputs},
             outputs={file.path: file_state(file.path, file.digest) for file in placed}
             | {path: file_state(path) for path in others},
-            total=total,
+            total=report.total,
+            folders=report.folders,
             said=said,
         )
         return render_manifest(with_record(self._records, record))

@@ -35,7 +35,7 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
     started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
     current = None if _asks_for_format(arguments) else find_current((name, *arguments))
     if current is not None and touch(current.stamp):
-        report = WriteReport(current.total, ())
+        report = WriteReport(current.total, (), folders=current.folders)
         return _say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
     command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
     options = command.read_options(arguments, log)

@@ -9,8 +9,9 @@ asked for, the manifest that says that everything is done, the stamp.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -51,6 +52,8 @@ class Work:
     """The lists that a build asked for."""
     text: str = ""
     """Printed before the summary of the run."""
+    next_step: str = ""
+    """What to do after a run that changed something: printed after the summary, on a terminal."""
     has_manifest: bool = True
     """Whether the next run with the same flags may find that there is nothing to do."""
 
@@ -74,7 +77,9 @@ class Work:
         if flags.prints_document:
             return Answer(said)
         text = "" if flags.quiet else self.text
-        return Answer(text + record.render_report(report), said=said)
+        is_news = bool(self.next_step and report.changed and not flags.quiet and sys.stdout.isatty())
+        step = f"next: {self.next_step}\n" if is_news else ""
+        return Answer(text + record.render_report(report) + step, said=said)
 
     def _write(
         self, target: Target, record: RunRecord, placed: Sequence[PlacedFile], read: Sequence[str], said: str
@@ -91,14 +96,22 @@ class Work:
             target.replace("install", MANIFEST, announcement)
         paths = [os.fspath(path) for path, _ in lists]
         report = target.commit(placed, record.gone((*paths, *(file.path for file in placed))))
+        roots = sorted({file.root for file in placed})
+        report = replace(report, folders=_outermost(self.roots[root] for root in roots))
         for path, text in lists:
             write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
         if keeps_manifest:
-            manifest = record.manifest(read, placed, others=paths, total=report.total, said=said)
+            manifest = record.manifest(read, placed, paths, report, said)
             target.replace("install", MANIFEST, manifest)
         if stamp is not None and not target.is_dry_run and not touch(os.fspath(stamp)):
             raise UserError(Diagnostic("output-not-written", f"can't write '{stamp}'"))
         return report
+
+
+def _outermost(folders: Iterable[Path]) -> tuple[str, ...]:
+    """Return the folders that are not inside of another one, in order."""
+    known = list(dict.fromkeys(folders))
+    return tuple(os.fspath(each) for each in known if not any(other in each.parents for other in known))
 
 
 def write_or_raise(load: Callable[[Diagnostics], Work | None], *, dry_run: bool = False) -> None:

@@ -357,7 +357,7 @@ def test_the_same_definitions_give_the_same_bytes(report: Path, tmp_path: Path) 
     paths = [path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name[0] != "."]
     assert len(paths) > 20
     assert all((report / path).read_bytes() == (tmp_path / "again" / path).read_bytes() for path in paths)
-    assert said.startswith(f"{len(paths)} files, {len(paths)} changed, ")
+    assert said.startswith(f"{tmp_path / 'again'}: {len(paths)} files, {len(paths)} changed, ")
     assert " 0 changed, " in write_report(tmp_path / "again", "--source-path", str(RATIONAL))
 
 

@@ -71,7 +71,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_it_says_the_same(here: Path, runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     count = len(tree(here / "out"))
     assert not runs.does_all()
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{count} files, 0 changed, ")
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"out: {count} files, 0 changed, ")
     assert runs.does_all(*RUN, "--quiet")
     assert not runs.does_all(*RUN, "--quiet")
     capsys.readouterr()
@@ -182,8 +182,8 @@ def test_another_opgen_is_noticed(
         b"{}",
         b"\x00\xff",
         b'{"opgen manifest": 1, "digest": ""}\n[]',
-        b'{"opgen manifest": 3, "digest": ""}\n{}',
-        b'{"opgen manifest": 3, "digest": "e3b0c44298fc1c149afbf4c8996fb924"}\n',
+        b'{"opgen manifest": 4, "digest": ""}\n{}',
+        b'{"opgen manifest": 4, "digest": "e3b0c44298fc1c149afbf4c8996fb924"}\n',
         b"[" * 100_000,
     ],
 )

@@ -233,15 +233,3 @@ def test_reports_for_programs_and_for_reviews(library: Path, capsys: pytest.Capt
     assert report["files"]["RegisterDerivatives.cpp"] == "~"
     assert command.main(["diff", "old", "new", "--format", "markdown"]) == 0
     assert "| `lib::dropped` | removed | the operator is removed | the operator is removed |" in capsys.readouterr().out
-
-
-def test_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([], ["gen_pyy"]):
-        assert command.main(words) == 2
-    assert "unknown command 'gen_pyy'\n  did you mean 'gen_pyi'?" in capsys.readouterr().err
-
-
-def test_help_lists_every_command_under_a_group(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--help"]) == 0
-    listed = re.findall(r"^  (\w+)  +\w", capsys.readouterr().out, re.MULTILINE)
-    assert sorted(listed) == command.command_names()

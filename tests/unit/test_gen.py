@@ -24,7 +24,7 @@ from opgen.output.manifest import NAME as MANIFEST
 from opgen.program.program import Options, Program
 from opgen.releases.known import describe_releases
 
-SUMMARY = re.compile(r"[\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
+SUMMARY = re.compile(r"[\w/.]+: [\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_one_line_says_what_was_written(here: Path, capsys: pytest.CaptureFixtur
     assert SUMMARY.fullmatch(first.out)
     assert first.err == ""
     count = len(tree(here / "out"))
-    assert first.out.startswith(f"{count} files, {count} changed, ")
+    assert first.out.startswith(f"out: {count} files, {count} changed, ")
     assert run() == 0
-    assert capsys.readouterr().out.startswith(f"{count} files, 0 changed, ")
+    assert capsys.readouterr().out.startswith(f"out: {count} files, 0 changed, ")
 
 
 def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

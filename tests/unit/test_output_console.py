@@ -19,6 +19,8 @@ def test_summary() -> None:
     assert format_summary(report(7150), 75.2) == "7,150 files, 7,150 changed, 1 min 15 s"
     assert format_summary(report(0, dry_run=True), 0.01) == "7,150 files, 0 would change, 0.0 s"
     assert format_summary(WriteReport(1, ()), 1) == "1 file, 0 changed, 1.0 s"
+    assert format_summary(WriteReport(1, (), folders=("out",)), 1) == "out: 1 file, 0 changed, 1.0 s"
+    assert format_summary(WriteReport(2, (), folders=("out", "aoti")), 1) == "out and aoti: 2 files, 0 changed, 1.0 s"
 
 
 def test_quiet_and_verbose() -> None:

@@ -1,0 +1,59 @@
+"""`opgen completion SHELL`: print a script by which a shell completes commands and flags of opgen.
+
+    opgen completion bash > ~/.local/share/bash-completion/completions/opgen
+
+Needs `pip install 'opgen[completion]'`, which installs shtab.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from types import ModuleType
+from typing import Final
+
+from opgen.commands._all import command_names, load_commands
+from opgen.diagnostics import Diagnostics
+from opgen.run.arguments import Parser
+from opgen.run.command import Answer, Command, Group
+
+SHELLS: Final = ("bash", "zsh", "tcsh")
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the shell."""
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
+
+
+def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+    """Return the script; None, with the reason logged, if shtab is missing."""
+    try:
+        shtab = importlib.import_module("shtab")
+    except ModuleNotFoundError:
+        log.error("shtab-missing", "completion needs shtab", label="pip install 'opgen[completion]'")
+        return None
+    return Answer(shtab.complete(_parser_of_all(shtab), given.shell))
+
+
+def _parser_of_all(shtab: ModuleType) -> argparse.ArgumentParser:
+    """Return one parser for all commands, whose flags know whether they take files or folders."""
+    parser = Parser(prog="opgen", description="Generate the code of PyTorch operators.")
+    parsers = parser.add_subparsers(metavar="COMMAND")
+    for command in load_commands(command_names()):
+        each = parsers.add_parser(command.name, help=command.summary)
+        command.add_flags(each)
+        for action in each._actions:
+            kind = {"DIR": shtab.DIRECTORY, "OUT": shtab.DIRECTORY, "FILE": shtab.FILE}.get(str(action.metavar))
+            if kind is not None:
+                action.complete = kind  # type: ignore[attr-defined]
+    return parser
+
+
+COMMAND: Final = Command(
+    name="completion",
+    group=Group.SHELL,
+    summary="print a script by which bash, zsh or tcsh completes commands and flags",
+    produces="Prints the script, and writes nothing.  Needs pip install 'opgen[completion]'.",
+    add_flags=add_flags,
+    load=load,
+)
