@@ -24,7 +24,7 @@ from opgen.output.manifest import NAME as MANIFEST
 from opgen.program.program import Options, Program
 from opgen.releases.known import describe_releases
 
-SUMMARY = re.compile(r"[\w/.]+: [\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
+SUMMARY = re.compile(r"[\w/. ]+: [\d,]+ files?, [\d,]+ (?:changed|would change), \d+\.\d s\n")
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_verbose_names_what_changes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--verbose", "--generate", "declarations_yaml") == 0
-    assert capsys.readouterr().out.startswith("wrote out/Declarations.yaml\n1 file, 1 changed, ")
+    assert capsys.readouterr().out.startswith("wrote out/Declarations.yaml\nout: 1 file, 1 changed, ")
     assert run("--verbose", "--generate", "declarations_yaml") == 0
     assert SUMMARY.fullmatch(capsys.readouterr().out)
 
