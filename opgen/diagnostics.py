@@ -12,11 +12,14 @@ wrong, and it does not print: `render` gives the text, the command's shell shows
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from opgen.frozen_dataclass import dataclass
 
 TAB_WIDTH = 4
 MAX_LINE = 110
@@ -139,7 +142,7 @@ class UserError(Exception):
         self.diagnostics = diagnostics
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Diagnostics:
     """Collects the diagnostics of a run, in the order found."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 
 from opgen.commands.gen import generate
@@ -21,6 +20,7 @@ from opgen.frontend.groups import group_forms, group_functions, group_views
 from opgen.frontend.native_functions import load_definitions
 from opgen.frontend.selection import select
 from opgen.frontend.tags import load_tags
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 from opgen.output.file_manager import FileManager
 from opgen.run.inputs import packaged_folder

@@ -12,7 +12,7 @@ re-exported here, so users of the model import this module only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final
@@ -31,6 +31,7 @@ from opgen.dispatch_keys import (
     is_ufunc_dispatch_key,
     is_xpu_dispatch_key,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.arguments import Argument, Arguments, SelfArgument, TensorOptionsArguments
 from opgen.schema.function_schema import FunctionSchema, SchemaKind
 from opgen.schema.lexer import SchemaError

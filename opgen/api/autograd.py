@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeVar
 
 from opgen.api import cpp
 from opgen.api.types import Binding, NamedCType
+from opgen.frozen_dataclass import dataclass
 from opgen.model import FunctionSchema, NativeFunction, Type
 
 DEFAULT_KEY: Final = "Default"

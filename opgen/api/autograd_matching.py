@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -34,6 +34,7 @@ from opgen.api.autograd import (
     united,
 )
 from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
+from opgen.frozen_dataclass import dataclass
 from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind, Type
 
 

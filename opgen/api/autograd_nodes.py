@@ -9,7 +9,7 @@ dim (at::IntArrayRef)                   std::vector<int64_t> dim;
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -43,6 +43,7 @@ from opgen.api.types import (
     streamT,
     stringT,
 )
+from opgen.frozen_dataclass import dataclass
 
 _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
     {

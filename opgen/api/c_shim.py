@@ -13,12 +13,12 @@ argument that an operator gets after its function was released goes into a furth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

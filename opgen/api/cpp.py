@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -68,6 +68,7 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     Arguments,

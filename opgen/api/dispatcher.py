@@ -13,7 +13,6 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -29,6 +28,7 @@ from opgen.api.types import (
     render_defns,
     render_types,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

@@ -14,7 +14,6 @@ replaying (or call the `_copy` form) and what kind of tensor the inverse may ret
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import dispatcher
@@ -33,6 +32,7 @@ from opgen.api.types import (
     inverseReturnModeT,
     render_decls,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

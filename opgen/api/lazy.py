@@ -13,7 +13,6 @@ Which C++ class holds a value is an argument, `value_class`: backends may have t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -36,6 +35,7 @@ from opgen.api.types import (
     scalarTypeT,
     stringT,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

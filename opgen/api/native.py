@@ -14,7 +14,6 @@ that is written to is a mutable optional.  A kernel may be written for plain int
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from opgen.api import cpp, dispatcher
 from opgen.api.translate import translate
@@ -30,6 +29,7 @@ from opgen.api.types import (
     render_decls,
     render_defns,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

@@ -15,7 +15,7 @@ C++ that of `python_calls`, which overloads are bound and in which order the par
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, TypeAlias
 
 from opgen.api import cpp
@@ -28,6 +28,7 @@ from opgen.api.python_parser import (
     unpack_method,
     unreadable_default,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

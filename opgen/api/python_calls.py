@@ -15,7 +15,6 @@ come as one list.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from opgen.api import cpp, types
@@ -23,6 +22,7 @@ from opgen.api.python import PythonNumber, PythonSignature
 from opgen.api.python_parser import TENSOR
 from opgen.api.signatures import Signatures
 from opgen.api.types import Binding
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, FunctionSchema, Variant
 
 # ------------------------------------------------------------------------------------- the call

@@ -15,13 +15,14 @@ kinds of values has to come behind those that take fewer: a tensor of one elemen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.api.python import SCALAR, Deprecation, PythonNumber, PythonSignature, PythonSignatures
 from opgen.api.python_parser import DIMNAME, TENSOR
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type, Variant
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.python import PythonArgument, PythonOutArgument, PythonSignature, structseq_fieldnames
 from opgen.api.python_parser import TENSOR, parser_default
 from opgen.api.types import UnsupportedTypeError
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
 
 LINE_LENGTH: Final = 88

@@ -15,7 +15,6 @@ the precomputed values put in, then the out arguments.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -38,6 +37,7 @@ from opgen.api.types import (
     UnsupportedTypeError,
     render_defns,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

@@ -15,7 +15,6 @@ Conversions that copy (a vector from an array reference) are tried only if the c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -59,6 +58,7 @@ from opgen.api.types import (
     scalar_t,
     scalarTypeT,
 )
+from opgen.frozen_dataclass import dataclass
 
 
 class UnsatError(Exception):

@@ -14,8 +14,6 @@ elements and applied to the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from opgen.api import cpp
 from opgen.api.types import (
     CONST_SCALAR,
@@ -29,6 +27,7 @@ from opgen.api.types import (
     opmath_t,
     scalar_t,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

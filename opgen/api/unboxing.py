@@ -19,11 +19,11 @@ Integers are plain ones: a stack of an interpreter without a compiler holds no s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import DEFAULT_POLICY, OPTIONAL_TENSOR_LIST, Binding, CType, NamedCType, TypePolicy
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType, Type
 
 IVALUE: Final = "c10::IValue"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.meta_functions import render_meta_class
 from opgen.dest.static_dispatch import static_call
 from opgen.frontend.native_functions import Definitions
+from opgen.frozen_dataclass import dataclass
 from opgen.gen_library import cpp_string as cpp_string
 from opgen.gen_library import get_torchgen_root as get_torchgen_root
 from opgen.model import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from opgen.api.c_shim import LaterArguments, ShimmedOperator
@@ -14,6 +13,7 @@ from opgen.as_torchgen.api.types.signatures import CppSignature, CppSignatureGro
 from opgen.as_torchgen.mistakes import asserted
 from opgen.as_torchgen.programs import release_of_torch
 from opgen.dest.aoti_c_shim import declarations, definitions
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BackendIndex,
     DispatchKey,

@@ -7,7 +7,7 @@ front end reads text, so that its reports can point at it: the dictionaries are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from opgen.frontend import entries
 from opgen.frontend.native_functions import Definitions, load_definitions
 from opgen.frontend.nodes import ListNode, load_yaml
 from opgen.frontend.tags import load_tags
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import BackendMetadata, DispatchKey, NativeFunction
 from opgen.program.program import Program

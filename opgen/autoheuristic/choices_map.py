@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from opgen.autoheuristic.combinations import names_in
@@ -16,6 +15,7 @@ from opgen.autoheuristic.measurements import Number, Value
 from opgen.autoheuristic.reading import ReadHeuristic
 from opgen.autoheuristic.tree import AtMost, Equals, Leaf, Split, find_leaf, walk
 from opgen.diagnostics import Diagnostics, expected
+from opgen.frozen_dataclass import dataclass
 
 OVER_FLAG: Final = "--over"
 AT_FLAG: Final = "--at"

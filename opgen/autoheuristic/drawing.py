@@ -8,13 +8,13 @@ from __future__ import annotations
 import colorsys
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from opgen.autoheuristic.choices_map import CELLS, Axis, ChoicesMap
 from opgen.autoheuristic.reading import ReadHeuristic
 from opgen.autoheuristic.tree import Leaf, Split, Tree, walk
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 

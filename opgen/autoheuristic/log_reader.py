@@ -11,16 +11,18 @@ The first line is JSON and describes the data; CSV with a line of column names f
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import median
 from typing import Any, Final
 
 from opgen.autoheuristic.measurements import Device, Feature, Measurements, Point, Value
 from opgen.diagnostics import Diagnostics, Note, Source, Span, closest, did_you_mean
+from opgen.frozen_dataclass import dataclass
 
 CHOICE: Final = "choice"
 FEEDBACK: Final = "feedback"
@@ -50,7 +52,7 @@ class _Header:
         return (*numerical, *(Feature(name, is_categorical=True) for name in sorted(self.categorical)))
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Log:
     """A log file while it is read."""
 

@@ -7,12 +7,14 @@ One `Measurements` holds what was measured on one device. `log_reader` makes the
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from opgen.frozen_dataclass import dataclass
 
 Number: TypeAlias = "int | float"
 Value: TypeAlias = "int | float | str"
@@ -30,7 +32,7 @@ class Feature:
     """Whether the heuristic itself computes it from other features, by the formula that is its name."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Device:
     """What identifies a device for Inductor."""
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from opgen.autoheuristic.measurements import Feature, Number
 from opgen.autoheuristic.tree import AtMost, Condition, Equals, Leaf, Split, Tree
 from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.frozen_dataclass import dataclass
 
 _METHOD: Final = "get_best_choices"
 _HELPERS: Final = (("_ratio", ast.Div), ("_remainder", ast.Mod))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.autoheuristic.measurements import Device, Feature, Number, Point, values_by_name
 from opgen.autoheuristic.tree import Tree, find_leaf
+from opgen.frozen_dataclass import dataclass
 
 MAX_SLOWDOWN: Final = 1.5
 """The default of `Settings.max_slowdown`."""

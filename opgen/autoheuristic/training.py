@@ -12,7 +12,6 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 from opgen.autoheuristic.measurements import Feature, Measurements, Number, Value, values_by_name
 from opgen.autoheuristic.trained import TIE, Settings, Trained, assess
 from opgen.autoheuristic.tree import AtMost, Condition, Equals, Leaf, Split, Tree, holds, simplify
+from opgen.frozen_dataclass import dataclass
 
 DEPTHS: Final = (3, 6, 9, 12, 16)
 """Depths that cross-validation tries."""

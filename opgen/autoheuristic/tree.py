@@ -8,11 +8,11 @@ picks choice 1 for small inputs, and abstains for all others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from opgen.autoheuristic.combinations import evaluate
 from opgen.autoheuristic.measurements import Feature, Number, Value
+from opgen.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ them.  Every mistake is logged; there is a value only if there are none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -41,6 +40,7 @@ from opgen.frontend.fields import (
     text,
 )
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     BackendIndex,

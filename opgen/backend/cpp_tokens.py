@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from opgen.frozen_dataclass import dataclass
 
 MAX_DEPTH: Final = 32
 """Maximum nesting depth of expanded macros, which ends recursive ones."""

@@ -12,12 +12,12 @@ are right is for the compiler to say.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.cpp_tokens import Token, expand
 from opgen.diagnostics import Diagnostics, Note, Source, Span, did_you_mean
+from opgen.frozen_dataclass import dataclass
 from opgen.model import OperatorName
 from opgen.program.program import Program
 

@@ -11,11 +11,11 @@ forms of an operator are registered under the same key, as one form may be made 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note, Span, closest, did_you_mean, expected
 from opgen.frontend.nodes import Scalar
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, OperatorName
 from opgen.program.program import Program

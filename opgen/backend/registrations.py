@@ -15,7 +15,6 @@ Registration happens when the library is loaded; or, if the backend wants that, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +26,7 @@ from opgen.dest.register_functional import wrap_functional
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes
 from opgen.dest.register_unstructured import wrap_kernel
 from opgen.dest.served_forms import Service, served_forms
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, DispatchKey, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

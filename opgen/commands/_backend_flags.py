@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from opgen.backend.kernel_check import check_kernels
 from opgen.diagnostics import Diagnostics, Source, UserError
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import read_source
+from opgen.frozen_dataclass import dataclass
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.flags import add_flags_of_all

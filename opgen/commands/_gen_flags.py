@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +23,7 @@ from opgen.dispatch_keys import (
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
+from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.program.program import Options
 from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose_release

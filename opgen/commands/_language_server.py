@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -31,6 +31,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span
 from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.program.program import Program
 from opgen.run.inputs import packaged_folder

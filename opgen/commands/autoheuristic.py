@@ -13,7 +13,6 @@ import keyword
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +30,7 @@ from opgen.autoheuristic.reading import ReadHeuristic, read_heuristics
 from opgen.autoheuristic.trained import MAX_SLOWDOWN, Settings, Trained
 from opgen.diagnostics import Diagnostics, UserError, did_you_mean
 from opgen.frontend.nodes import read_source
+from opgen.frozen_dataclass import dataclass
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

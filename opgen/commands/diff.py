@@ -21,7 +21,7 @@ import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +31,7 @@ from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
 from opgen.desk.facts import OperatorFacts, facts_of
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError
+from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile

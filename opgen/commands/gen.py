@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_aot import load_native_aot, native_aot_modules
 from opgen.frontend.native_functions import load_program
+from opgen.frozen_dataclass import dataclass
 from opgen.output.build_files import render_install_list
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files

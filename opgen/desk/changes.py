@@ -10,10 +10,10 @@ linked with the old library can't be run with the new one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from opgen.desk.facts import OperatorFacts
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Type
 
 _ASPECTS: Final[tuple[tuple[str, Callable[[OperatorFacts], Mapping[str, str]]], ...]] = (

@@ -12,13 +12,14 @@ forms
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from typing import Any, Final
 
 from opgen.desk.facts import OperatorFacts
 from opgen.desk.registrations import Place
 from opgen.dispatch_keys import DispatchKey, is_structured_dispatch_key
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, NativeFunctionsGroup, SchemaKind
 from opgen.program.program import Program
 

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opgen.api.python import signature as python_signature
 from opgen.api.python_stubs import stub_function
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Span
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import FunctionSchema, NativeFunction
 from opgen.program.program import Program

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 
 BLOCK: Final = re.compile(r"^TORCH_LIBRARY_IMPL\(\s*\w+\s*,\s*(\w+)\s*,")

@@ -10,12 +10,12 @@ are an interface that released models rely on, so they are written on request on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.c_shim import CFunction, ShimmedOperator, c_functions, call_name, result_exprs
 from opgen.dest.includes import ops_include
 from opgen.dest.register_helpers import cuda_includes
+from opgen.frozen_dataclass import dataclass
 from opgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, OperatorName, Variant
 from opgen.output.files import OutputFile
 from opgen.output.snippets import Snippets

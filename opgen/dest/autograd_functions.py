@@ -17,12 +17,12 @@ all of that as arguments, so that the compiler of graphs can call it as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.autograd import Derivative, identifiers, is_foreach_func, uses_single_grad
 from opgen.api.autograd_nodes import Node
 from opgen.dest.autograd_home import AutogradHome, is_of_torch, torch_home
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.snippets import Snippets

@@ -8,10 +8,10 @@ The emitters of autograd make both, and take from here what differs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.releases.release import Release
 

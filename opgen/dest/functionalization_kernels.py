@@ -15,13 +15,13 @@ wrapped, the operator itself is called.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import native
 from opgen.api.signatures import DispatcherSignature
 from opgen.api.translate import translate
 from opgen.api.types import CONST_TENSOR, I_TENSOR_LIST_REF, TENSOR_LIST, CType, Expr, NamedCType
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BaseTy,
     BaseType,

@@ -13,7 +13,6 @@ with `_symint`, for `c10::SymInt`, and namespace `at::symint` has both under one
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.api.cpp import CppSignature
 from opgen.dest.includes import by_root_name, ops_include
@@ -21,6 +20,7 @@ from opgen.dest.operator_call import operator_arguments
 from opgen.dest.origin import origin_comment
 from opgen.dest.presence import Presence
 from opgen.dest.static_dispatch import static_backends, static_ops_includes
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, Variant
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -15,9 +15,9 @@ Tracing takes a while, so that torch ships what comes of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 

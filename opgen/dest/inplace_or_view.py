@@ -14,7 +14,6 @@ again.  These kernels run below those of autograd itself, and also where no grap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -35,6 +34,7 @@ from opgen.dest.autograd_kernels import (
     writes_arguments,
 )
 from opgen.dest.includes import ops_include
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.snippets import Snippets

@@ -10,10 +10,10 @@ R"(def var(input: Tensor,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 

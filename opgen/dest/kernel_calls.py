@@ -12,12 +12,13 @@ the two depends on the key only by the wrapper's name, so `KernelCalls` remember
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
 from opgen.api.translate import call_arguments
 from opgen.dest.device_guards import kernel_guard_class
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, DispatchKey, NativeFunction
 from opgen.program.program import Program
 

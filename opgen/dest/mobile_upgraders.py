@@ -15,11 +15,11 @@ what the operator did at that time: its *upgrader*.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import indent
 from typing import Final, TypeAlias
 
 from opgen.dest.cpp_text import string_literal
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 

@@ -8,8 +8,8 @@ So a template may hold code that calls an operator, for definitions that have it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, Variant
 from opgen.program.program import Program
 

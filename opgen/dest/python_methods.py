@@ -16,7 +16,6 @@ argument asks for that, and else calls the overload that the parser found (see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -26,6 +25,7 @@ from opgen.api.python_overloads import Overload, Pair
 from opgen.api.signatures import Signatures
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.trace_type import should_trace
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.snippets import Snippets
 from opgen.output.template import splice

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -36,6 +35,7 @@ from opgen.api.types import (
     doubleT,
     stringT,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet

@@ -19,7 +19,6 @@ is called in its place.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.translate import call_arguments
@@ -27,6 +26,7 @@ from opgen.api.types import CONST_TENSOR, MUTABLE_TENSOR, CType, Expr, NamedCTyp
 from opgen.dest.device_guards import device_check, enter_device
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.native_aot import call_impl, has_stub
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
 

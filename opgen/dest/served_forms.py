@@ -13,10 +13,10 @@ C++ functions or includes their headers asks here, so that the three agree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     BackendIndex,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, FunctionSchema, OptionalType, Type
 
 _Expression: TypeAlias = str | tuple[str, str]

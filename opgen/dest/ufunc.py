@@ -14,7 +14,6 @@ For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +21,7 @@ from opgen.api import ufunc
 from opgen.api.types import Binding, render_defns, render_types, scalar_t
 from opgen.dest.meta_functions import render_meta_class
 from opgen.dest.native_functions import render_structured_class
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,

@@ -19,7 +19,6 @@ An operator without derivatives and with nothing particular about it is left to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -44,6 +43,7 @@ from opgen.dest.variable_type_forward import (
 )
 from opgen.dest.variable_type_graph import render_history, render_hooks, render_nodes, render_saved_outputs
 from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction
 from opgen.output.files import OutputFile, shard
 from opgen.output.snippets import Snippets

@@ -12,11 +12,11 @@ must be the same, and results must be new tensors (or, for views, share the stor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
 
 from opgen.dest.autograd_operators import MAY_RETURN_OLD_IMPL, MAY_RETURN_OLD_STORAGE, MAY_SWAP_STORAGE
+from opgen.frozen_dataclass import dataclass
 from opgen.output.snippets import Snippets
 
 _SNIPPETS: Final = Snippets("variable_type_checks.cpp")

@@ -6,7 +6,7 @@ neg(Tensor self) -> Tensor   →   Kernel(parameters=(self,), inputs=(self,), ou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
@@ -27,6 +27,7 @@ from opgen.dest.autograd_home import AutogradHome, is_of_torch
 from opgen.dest.autograd_kernels import is_view_family, with_overload
 from opgen.dest.autograd_operators import NEVER_DIFFERENTIABLE
 from opgen.dest.variable_type_checks import CHECKS, DebugChecks
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, NativeFunction, SchemaKind
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(

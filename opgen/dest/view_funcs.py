@@ -13,7 +13,6 @@ symbolic integers and tensors can be read and exchanged, so that a view can be r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.types import (
@@ -38,6 +37,7 @@ from opgen.dest.autograd_kernels import (
     viewed_argument,
 )
 from opgen.dest.includes import ops_include
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.snippets import Snippets

@@ -12,7 +12,7 @@ function of `FunctionalInverses`, which is only declared here: torch's authors w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +21,7 @@ from opgen.api.signatures import ViewMeta
 from opgen.api.types import Binding, VectorCType, render_decls
 from opgen.dest.kernel_calls import block
 from opgen.dest.operator_includes import render_includes, view_and_copy
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, NativeFunctionsViewGroup
 from opgen.output.files import OutputFile, unique
 from opgen.output.snippets import Snippets

@@ -9,7 +9,6 @@ it come out as zero or not at all.  torch has a kernel that raises its usual err
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
@@ -20,6 +19,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.extension.derivatives import with_derivatives
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -10,11 +10,11 @@ general way, through the dispatcher and torch's device guards.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.dispatch_keys import BACKEND_COMPONENTS, DispatchKey
+from opgen.frozen_dataclass import dataclass
 
 _FUNCTIONALITIES: Final = ("Quantized", "SparseCsr", "Sparse", "NestedTensor", "")
 """What the names of kernels' keys begin with; a longer word before one that it begins with."""

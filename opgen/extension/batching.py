@@ -14,7 +14,6 @@ warns that it does.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.types import Binding
@@ -25,6 +24,7 @@ from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BackendIndex,
     BackendMetadata,

@@ -13,7 +13,6 @@ from writes to; an out form copies the results of the functional form.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.signatures import DispatcherSignature, NativeSignature
 from opgen.api.translate import translate
@@ -23,6 +22,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.extension.extension import Extension
 from opgen.extension.includes import operator_headers, render_file
 from opgen.extension.operators import call
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, get_view_copy_name
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

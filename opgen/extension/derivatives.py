@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo, identifiers
@@ -28,6 +28,7 @@ from opgen.dest.includes import by_root_name
 from opgen.dest.variable_type import KernelPiece, kernel_pieces, registered_key
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile, shard
 from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram

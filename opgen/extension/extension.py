@@ -13,12 +13,13 @@ structured under every key whose tensors are plain memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from opgen.api.signatures import Signatures
 from opgen.dest.served_forms import KernelMap, Served, Service
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.backends import backend
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,

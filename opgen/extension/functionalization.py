@@ -17,7 +17,6 @@ the view's own sizes and strides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.functionalization import is_multi_output
 from opgen.api.translate import translate
@@ -27,6 +26,7 @@ from opgen.dest.kernel_calls import block
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

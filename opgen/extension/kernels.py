@@ -13,7 +13,6 @@ compiler, or of the linker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -24,6 +23,7 @@ from opgen.dest.meta_functions import render_precomputed
 from opgen.extension.batching import batch_rule_signature
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, BackendMetadata, DispatchKey, NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

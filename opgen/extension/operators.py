@@ -11,7 +11,6 @@ C++ programs call, inline; `Operators.h` and `Functions.h` include those of all 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
@@ -20,6 +19,7 @@ from opgen.dest.includes import by_root_name
 from opgen.dest.operator_call import operator_arguments
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -14,7 +14,6 @@ They are made as torch's own are (see `opgen.dest.python_methods`): torch's pars
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.python_methods import PythonModule, Structseq, render_binding
@@ -23,6 +22,7 @@ from opgen.extension.argument_names import parameter_name
 from opgen.extension.documentation import render_doc
 from opgen.extension.extension import Extension
 from opgen.extension.includes import operator_headers, render_file
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram

@@ -12,13 +12,13 @@ named tuples, `_compiling` sees to `torch.compile`, and `py.typed` says that all
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python import structseq_fieldnames
 from opgen.api.python_stubs import structseq_class
 from opgen.dest.stubs import render_stubs, stub_definitions
 from opgen.extension.extension import Extension
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Return
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

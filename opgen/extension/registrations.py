@@ -14,7 +14,6 @@ a structured kernel it makes the outputs as the form demands (see the template `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import device_check, device_guard
@@ -28,6 +27,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
 from opgen.extension.operators import origin
 from opgen.extension.structured import wrap_structured
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

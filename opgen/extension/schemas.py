@@ -9,13 +9,13 @@ TORCH_LIBRARY(mylib, m) {
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python_parser import TENSOR
 from opgen.dest.cpp_text import string_literal
 from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseType, FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

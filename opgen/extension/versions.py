@@ -14,7 +14,6 @@ hold whether there are derivatives or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.api.autograd import gen_differentiable_outputs
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
@@ -26,6 +25,7 @@ from opgen.extension.derivatives import with_derivatives
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, OperatorName
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

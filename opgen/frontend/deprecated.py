@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -26,6 +25,7 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserE
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import Field, Table, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, SchemaError, Type
 from opgen.schema.lexer import Cursor
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Final
@@ -47,6 +46,7 @@ from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_for
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.frontend.python_formulas import FormulaScope, names_in, python_name
 from opgen.frontend.torch_functions import TorchFunctions
+from opgen.frozen_dataclass import dataclass
 from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
 from opgen.schema.registered import parse_registered
 

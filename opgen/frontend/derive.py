@@ -10,7 +10,7 @@ wrote, so all of them are registered under CompositeExplicitAutograd.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 from typing import Final
 
@@ -19,6 +19,7 @@ from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostics, Note, did_you_mean
 from opgen.frontend.entries import AUTOGEN, Entry, implied_tags
 from opgen.frontend.groups import Forms
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,
     Annotation,

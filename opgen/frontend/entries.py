@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -38,6 +37,7 @@ from opgen.frontend.fields import (
 )
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.frontend.tags import TagDefinition
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import (
     DEFAULT_KERNEL_NAMESPACE,
@@ -629,7 +629,7 @@ class _Precomputed:
 def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[str | None, list[_Precomputed]]:
     cursor = Cursor(line.text)
     name = None
-    if cursor.kinds[0] == "name" and (cursor.texts[1] == "->" or cursor.ahead in arguments):
+    if cursor.kind == "name" and (cursor.is_followed_by("->") or cursor.ahead in arguments):
         name = cursor.take()
         cursor.expect("->", "between the argument and what replaces it")
     values: list[_Precomputed] = []

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
+
+from opgen.frozen_dataclass import dataclass
 
 _SCANNER: Final = re.compile(
     r"""
@@ -77,8 +78,7 @@ class SyntaxProblem:
     """Whether the text from `start` on cannot be split into tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token of C++ and its place."""
 
     kind: str
@@ -86,6 +86,9 @@ class Token:
     text: str
     start: int
     end: int
+
+
+_START: Final = Token("start", "", 0, 0)
 
 
 class _NotAnExpressionError(Exception):
@@ -178,7 +181,7 @@ class _Recognizer:
 
     @property
     def previous(self) -> Token:
-        return self.tokens[self.index - 1] if self.index else Token("start", "", 0, 0)
+        return self.tokens[self.index - 1] if self.index else _START
 
     def run(self) -> None:
         """Read everything; raises _NotAnExpressionError."""

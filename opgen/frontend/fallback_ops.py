@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, closest, did_you_mean
 from opgen.frontend.fields import Field, Table, boolean, read_fields, scalar, word_list
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, Variant
 from opgen.releases.release import Release
 

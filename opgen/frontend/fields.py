@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, closest, did_you_mean, expected
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frozen_dataclass import dataclass
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -8,7 +8,6 @@ derivatives.yaml:7:21: error: unknown variable 'ohter' [unknown-variable]
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -26,6 +25,7 @@ from opgen.frontend.formulas import (
 )
 from opgen.frontend.forward_formulas import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from opgen.frontend.nodes import Scalar
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, NativeFunction, Return, SelfArgument, Type
 
 _MASK: Final = "grad_input_mask"

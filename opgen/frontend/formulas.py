@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
@@ -40,6 +39,7 @@ from opgen.api.types import (
 )
 from opgen.diagnostics import did_you_mean
 from opgen.frontend.expressions import Token, find_syntax_error, scan, template_ends
+from opgen.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ for formulas that follow from what else is known:
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import ForwardDerivative, identifiers, replace_words
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, Type, Variant
 
 AUTO_LINEAR: Final = "auto_linear"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -38,6 +38,7 @@ from opgen.api.python_overloads import (
 )
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostics, Note, Span
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BaseTy,
     BaseType,

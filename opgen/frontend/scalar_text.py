@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from opgen.frozen_dataclass import dataclass
 
 _BREAKS: Final = "\n\r\x85\u2028\u2029"
 """What ends a line in YAML 1.1."""

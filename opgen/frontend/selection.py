@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, UserError, closest, did_you_mean, expected
 from opgen.frontend.fields import Field, Table, boolean, list_of, mapping_of, read_fields, scalar, text, word_list
 from opgen.frontend.nodes import MappingNode, Node, Scalar, load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.dtypes import DTYPES, TRACED_DTYPES
 from opgen.selective_build.operator import SelectiveBuildOperator, strip_operator_overload_name

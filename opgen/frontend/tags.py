@@ -9,13 +9,14 @@ becomes `TagDefinition("pointwise", "The operator computes ...", <span of 'point
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Note, Source, Span
 from opgen.frontend.cpp_names import identifier
 from opgen.frontend.fields import Field, Table, read_fields, text
 from opgen.frontend.nodes import ListNode, Node, load_yaml
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 
 TAG = Field("tag", identifier)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
 
 from opgen.diagnostics import Diagnostic, Note, Source, Span
+from opgen.frozen_dataclass import dataclass
 
 MAX_CHARACTERS: Final = 20
 """Maximum number of illegal characters that are reported for a file."""

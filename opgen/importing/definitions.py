@@ -11,11 +11,12 @@ Operator("fill(Tensor(a!) x) -> ()", {"CPU": "my::fill"}, ("pt2_compliant_tag",)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
 from opgen.dispatch_keys import DispatchKey
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import SchemaError
 from opgen.schema.registered import parse_registered
 

@@ -12,12 +12,12 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from opgen.diagnostics import Diagnostics, Note
+from opgen.frozen_dataclass import dataclass
 from opgen.installed.location import import_torch
 
 LITE: Final = "lite interpreter"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
+from opgen.frozen_dataclass import dataclass
 
 _IN_MODULE: Final = re.compile(rb"\bv(\d+)(?:_dev\d*)?_\w*(?:libstdcpp|libcpp|mscver)")
 _IN_HEADER: Final = re.compile(r"#\s*define\s+NB_INTERNALS_VERSION\s+(\d+)")

@@ -10,11 +10,12 @@ The class of the kernels and their registrations are those of any backend: `opge
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.lazy import NON_NATIVE_PROPERTIES, VALUE_CLASS
 from opgen.backend.backend_yaml import ExternalBackend
+from opgen.frozen_dataclass import dataclass
 from opgen.lazy.kernels import GenLazyNativeFuncDefinition
 from opgen.lazy.nodes import GenLazyIR, non_native_schema
 from opgen.model import NativeFunction, NativeFunctionsGroup, OperatorName

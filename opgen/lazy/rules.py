@@ -11,13 +11,13 @@ something that can be computed later.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.lazy import NON_NATIVE_PROPERTIES, LazyArgument, LazyIrSchema
 from opgen.api.types import BaseCType, OptionalCType, UnsupportedTypeError
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.diagnostics import Diagnostics, Note, Span
+from opgen.frozen_dataclass import dataclass
 from opgen.lazy.nodes import non_native_schema
 from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, SchemaKind
 from opgen.program.program import Program

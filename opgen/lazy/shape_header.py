@@ -10,13 +10,13 @@ The header is read as tokens, so comments and line ends don't matter; parameters
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.cpp_tokens import Token, expand
 from opgen.diagnostics import Diagnostics, Note, Source, Span
+from opgen.frozen_dataclass import dataclass
 from opgen.lazy.shapes import shape_signature
 from opgen.program.program import Program
 

@@ -8,12 +8,11 @@ the `meta` device.  For others the backend's author writes one, which a header m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from opgen.api.dispatcher import DispatcherSignature
 from opgen.api.native import NativeSignature
 from opgen.api.signatures import kernel_signature
 from opgen.api.types import render_decls
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, NativeFunction
 
 VIEW_COPY_TAG = "view_copy"

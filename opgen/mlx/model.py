@@ -11,11 +11,11 @@ becomes an `Operator` with the arguments `x` and `factor`, one result and the ke
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from opgen.diagnostics import Span
+from opgen.frozen_dataclass import dataclass
 from opgen.mlx.types import Type
 
 

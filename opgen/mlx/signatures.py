@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Span, UserError, expected
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.frontend.nodes import Scalar
+from opgen.frozen_dataclass import dataclass
 from opgen.mlx.model import Argument, Default, Results
 from opgen.mlx.types import ELEMENT_TYPES, WORDS, Kind, Type
 

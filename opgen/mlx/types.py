@@ -8,10 +8,11 @@ Type(Kind.ARRAY, is_list=True).python        "list[array]"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
+
+from opgen.frozen_dataclass import dataclass
 
 
 class Kind(Enum):

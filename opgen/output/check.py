@@ -19,11 +19,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, UserError
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 
 MAX_LINES: Final = 4000

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, ParamSpec
 
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.frozen_dataclass import dataclass
 from opgen.output.files import OutputFile
 
 P = ParamSpec("P")

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+from opgen.frozen_dataclass import dataclass
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
 
 T = TypeVar("T")

@@ -20,8 +20,9 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+from opgen.frozen_dataclass import dataclass
 
 NAME: Final = ".opgen-manifest.json"
 """Its name, in the install directory."""

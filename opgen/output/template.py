@@ -50,6 +50,8 @@ from opgen.output.template_parser import (
     parse_template,
 )
 
+_SHORT: Final = 4096
+"""Texts below this length are faster looked at one character after the other."""
 _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 
 
@@ -168,23 +170,28 @@ def _read_template(path: Path) -> str:
 
 
 def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: list[str]) -> None:
-    """Appends the text of `segments` to `parts`."""
+    """Append the text of `segments` to `parts`."""
     for segment in segments:
         if isinstance(segment, str):
             parts.append(segment)
-        elif isinstance(segment, Inline):
-            value = _look_up(segment.reference, scope)
+            continue
+        reference = segment.reference
+        try:
+            value = scope[reference.name]
+        except KeyError:
+            raise _unknown_variable(reference, scope) from None
+        if reference.fields:
+            value = _look_up_fields(reference, value)
+        if isinstance(segment, Inline):
             parts.append(value if isinstance(value, str) else _joined(segment, value))
         elif isinstance(segment, Splice):
-            _render_splice(segment, scope, parts)
+            _render_splice(value, segment.indent, parts)
         elif isinstance(segment, Insertion):
-            value = _look_up(segment.reference, scope)
             parts += value if isinstance(value, (list, tuple)) else (str(value),)
         elif isinstance(segment, Conditional):
-            holds = bool(_look_up(segment.condition, scope)) is not segment.negated
-            _render(segment.body if holds else segment.otherwise, scope, parts)
+            _render(segment.body if bool(value) is not segment.negated else segment.otherwise, scope, parts)
         else:
-            _render_loop(segment, scope, parts)
+            _render_loop(segment, value, scope, parts)
 
 
 def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> Iterator[Diagnostic]:
@@ -196,43 +203,43 @@ def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> 
             yield from problem.diagnostics
 
 
-def _render_loop(loop: Loop, scope: Mapping[str, object], parts: list[str]) -> None:
-    items = _look_up(loop.items, scope)
+def _render_loop(loop: Loop, items: object, scope: Mapping[str, object], parts: list[str]) -> None:
     if isinstance(items, str) or not isinstance(items, Iterable):
-        message = f"'{'.'.join(loop.items.path)}' is no list: it can't be walked with $for"
-        raise UserError(Diagnostic("template-not-a-list", message, loop.items.span))
+        message = f"'{'.'.join(loop.reference.path)}' is no list: it can't be walked with $for"
+        raise UserError(Diagnostic("template-not-a-list", message, loop.reference.span))
     inner = dict(scope)
     for item in items:
         inner[loop.item] = item
         _render(loop.body, inner, parts)
 
 
-def _render_splice(segment: Splice, scope: Mapping[str, object], parts: list[str]) -> None:
-    value = _look_up(segment.reference, scope)
+def _render_splice(value: object, indent: str, parts: list[str]) -> None:
     if isinstance(value, str) and value.isprintable():  # one line, as most values are
         line = value.rstrip()
-        parts.append(segment.indent + line if line else "")
+        parts.append(indent + line if line else "")
         return
     # Such texts stay apart until the whole file is put together: of a file of megabytes they are nearly all.
-    if isinstance(value, EvenTexts) and value and not segment.indent and (last := str(value[-1]).rstrip()):
+    if isinstance(value, EvenTexts) and value and not indent and (last := str(value[-1]).rstrip()):
         parts += [text if text[-1] == "\n" else f"{text}\n" for text in map(str, value[:-1]) if text]
         parts.append(last)
     else:
-        parts.append(splice(value, segment.indent))
+        parts.append(splice(value, indent))
 
 
 def splice(value: object, indent: str) -> str:
-    """`value` as lines that begin with `indent`; a list gives its elements one below the other.
+    """Return `value` as lines that begin with `indent`; the elements of a list come one below the other.
 
     Lines lose trailing white space and the text its trailing blank lines.  An element without text
     takes no line; a blank line within an element stays, and takes no indentation.
     """
-    items = value if isinstance(value, (list, tuple)) else (value,)
-    text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
+    if isinstance(value, str):
+        text = value.rstrip()
+    else:
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
     if not isinstance(value, EvenTexts) and not _is_even(text):
         # Not splitlines(): C++ and Python know fewer ends of lines than Unicode does.
-        lines = (line for item in map(str, items) if item for line in item.removesuffix("\n").split("\n"))
-        text = "\n".join([line.rstrip() for line in lines]).rstrip()
+        text = "\n".join([line.rstrip() for line in text.split("\n")]).rstrip()
     if not indent or not text:
         return text
     if "\n\n" in text or text.startswith("\n"):
@@ -252,6 +259,8 @@ def noted_if_even(texts: list[str]) -> list[str]:
 
 def _is_even(text: str) -> bool:
     """Whether all lines end in nothing but a newline; if in doubt, not.  Much faster than to split the text."""
+    if len(text) < _SHORT:
+        return " \n" not in text and text.replace("\n", "").isprintable()
     return (
         text.isascii()
         and text.rfind(" \n") < 0  # Python looks for two characters twice as fast from the end
@@ -276,25 +285,19 @@ def _joined(segment: Inline, value: object) -> str:
     return before + ", ".join(map(str, value)) + after
 
 
-def _look_up(reference: Reference, scope: Mapping[str, object]) -> object:
-    """The value that `reference` stands for."""
-    path = reference.path
-    try:
-        value = scope[path[0]]
-    except KeyError:
-        raise _unknown_variable(reference, scope) from None
-    if len(path) == 1:
-        return value
-    for name in path[1:]:
+def _look_up_fields(reference: Reference, value: object) -> object:
+    """Return the value of the fields that `reference` takes of the variable's `value`."""
+    for name in reference.fields:
         try:
-            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+            # Most are dictionaries, which are told from other values faster than mappings in general.
+            value = value[name] if isinstance(value, (dict, Mapping)) else getattr(value, name)
         except (KeyError, AttributeError):
             raise _unknown_field(reference, name, value) from None
     return value
 
 
 def _unknown_variable(reference: Reference, scope: Mapping[str, object]) -> UserError:
-    name = reference.path[0]
+    name = reference.name
     # A misspelt directive reads as a variable, so the directives are candidates too.
     near = did_you_mean(name, (*scope, *DIRECTIVES))
     return UserError(Diagnostic("template-unknown-variable", f"unknown variable '{name}'", reference.span, near))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from opgen.diagnostics import Diagnostic, Note, Source, Span, UserError
+from opgen.frozen_dataclass import dataclass
 
 _NAME: Final = r"[^\W\d]\w*"
 _PATH: Final = rf"{_NAME}(?:\.{_NAME})*"
@@ -54,10 +54,17 @@ _CLOSERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class Reference:
     """A mention of a variable."""
 
-    path: tuple[str, ...]
-    """The variable's name, then the fields taken of it."""
+    name: str
+    """The variable."""
+    fields: tuple[str, ...]
+    """The fields taken of it, one after the other."""
     span: Span
-    """Where the name stands."""
+    """Where the path stands."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The name, then the fields."""
+        return (self.name, *self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,8 @@ class Inline:
 class Conditional:
     """`$if … $else … $endif`."""
 
-    condition: Reference
+    reference: Reference
+    """The condition."""
     negated: bool
     """Whether `not` was written."""
     body: tuple[Segment, ...]
@@ -98,7 +106,8 @@ class Loop:
 
     item: str
     """The variable that is bound to one item after the other."""
-    items: Reference
+    reference: Reference
+    """The items."""
     body: tuple[Segment, ...]
 
 
@@ -133,9 +142,7 @@ class _Directive:
     def reference(self, match: re.Match[str]) -> Reference:
         """The variable that `match`, found in `rest`, names as its path."""
         start = len(self.word) + 1
-        return Reference(
-            tuple(match["path"].split(".")), self.span.sub(start + match.start("path"), start + match.end("path"))
-        )
+        return _reference(match["path"], self.span.sub(start + match.start("path"), start + match.end("path")))
 
 
 def parse_template(source: Source) -> tuple[Segment, ...]:
@@ -255,13 +262,18 @@ def _parse_line(line: _Line) -> Iterator[Segment]:
             yield lead + "$"
             continue
         name = "bare" if match["bare"] else "braced"
-        reference = Reference(tuple(match[name].split(".")), line.span.sub(match.start(name), match.end(name)))
+        reference = _reference(match[name], line.span.sub(match.start(name), match.end(name)))
         if lead == line.text[: match.start()] and not lead.strip():
             yield Splice(reference, lead)
         else:
             yield lead
             yield Inline(reference, bool(match["before"]), bool(match["after"]))
     yield line.text[at:]
+
+
+def _reference(path: str, span: Span) -> Reference:
+    name, *fields = path.split(".")
+    return Reference(name, tuple(fields), span)
 
 
 def _merged(segments: list[Segment]) -> tuple[Segment, ...]:

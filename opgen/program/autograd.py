@@ -10,10 +10,11 @@ The front end makes one `AutogradProgram` of the definitions and derivatives.yam
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
 from opgen.api.autograd_nodes import SELF_POINTER, KnownMembers, Node
+from opgen.frozen_dataclass import dataclass
 from opgen.program.program import Program
 
 

@@ -11,7 +11,7 @@ run, into files.  Neither is ever changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from opgen.dispatch_keys import (
     MPS_DISPATCH_KEYS,
     MTIA_DISPATCH_KEYS,
 )
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BackendIndex,
     DispatchKey,

@@ -10,9 +10,9 @@ The front end makes one `PythonProgram` of the definitions and deprecated.yaml.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.api.python_overloads import Overload, Pair
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.program.program import Program
 

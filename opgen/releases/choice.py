@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
+from opgen.frozen_dataclass import dataclass
 from opgen.releases.known import known_releases, newest_release, packaged_release
 from opgen.releases.release import Release
 from opgen.schema.types import BaseTy

@@ -9,9 +9,8 @@ plus changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from opgen.dispatch_keys import DispatchKey
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.schema.types import BaseTy
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
 from opgen.diagnostics import Diagnostics
+from opgen.frozen_dataclass import dataclass
 from opgen.run.arguments import Parser
 from opgen.run.flags import RunFlags
 from opgen.run.record import RunRecord

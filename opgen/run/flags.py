@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostics
+from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import DOCUMENTS, FORMATS, TEXT, render_diagnostics
 from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.releases.known import describe_releases

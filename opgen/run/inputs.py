@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note, Source
+from opgen.frozen_dataclass import dataclass
 from opgen.near_paths import nearest_path
 from opgen.releases.choice import version_files
 

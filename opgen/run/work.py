@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.frozen_dataclass import dataclass
 from opgen.output.build_files import render_depfile, touch
 from opgen.output.emitter import Emitter, collect_files
 from opgen.output.files import OutputFile

@@ -9,9 +9,10 @@ Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import Cursor, parse_whole
 from opgen.schema.types import Annotation, BaseTy, BaseType, OptionalType, Type, read_annotated_type
 
@@ -412,7 +413,7 @@ def _check_argument(
     kwarg_only: list[Argument] | None,
 ) -> None:
     """Check `argument` against those before it.  Raises SchemaError."""
-    is_script = cursor.liberal and "::" in cursor.texts  # TorchScript's own operators may; C++ functions can't
+    is_script = cursor.liberal and "::" in cursor.text  # TorchScript's own operators may; C++ functions can't
     if argument.name in places and not is_script:
         cursor.fail(
             f"two arguments are named '{argument.name}'", start, cursor.previous_end, id="schema-duplicate-argument"

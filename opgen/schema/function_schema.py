@@ -12,10 +12,11 @@ What an operator is for (its kernels, its variants) is in `opgen.model`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, auto
 from typing import Final, cast
 
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.arguments import Argument, Arguments
 from opgen.schema.lexer import Cursor, Memo
 from opgen.schema.names import BaseOperatorName, OperatorName

@@ -1,10 +1,9 @@
-"""Splits the text of a JIT schema into tokens with their offsets.
+"""The text of a schema → its tokens, one after the other, with their offsets.
 
-It knows the alphabet of the schema language (names, numbers, quoted strings, punctuation) and
-nothing of its grammar: that belongs to the types of `opgen.schema`, each of which reads itself from
-a `Cursor`.
+    add(Tensor self, int[] dim=[-2, -1])   →   add ( Tensor self , int [ ] dim = [ -2 , -1 ] )
 
-    add(Tensor self, int[] dim=[-2, -1])   ->   add ( Tensor self , int [ ] dim = [ -2 , -1 ] )
+Tokens are names, numbers, quoted strings and punctuation.  The grammar is not here: each type of `opgen.schema` reads
+itself from a `Cursor`.
 """
 
 from __future__ import annotations
@@ -58,34 +57,41 @@ class SchemaError(UserError, ValueError):
 
 
 class Cursor:
-    """The tokens of one schema, read with one token of look-ahead."""
+    """A place in the text of a schema, with the token ahead of it; the text is scanned token by token."""
 
-    __slots__ = ("depth", "ends", "fresh_sets", "index", "kinds", "liberal", "starts", "text", "texts")
+    __slots__ = ("ahead", "depth", "end", "fresh_sets", "kind", "liberal", "previous_end", "start", "text")
 
-    kinds: list[str]
-    texts: list[str]
-    starts: list[int]
-    ends: list[int]
+    kind: str
+    """Kind of the token ahead: name, number, string, punctuation or end."""
+    ahead: str
+    """Text of the token ahead; empty at the end."""
+    start: int
+    """Offset at which the token ahead starts."""
+    end: int
+    """Offset at which the token ahead ends."""
 
     def __init__(self, text: str, *, liberal: bool = False) -> None:
+        """Put the cursor before the first token of `text`.  Raises SchemaError."""
         self.text = text
         self.liberal = liberal
         """Whether to read all that torch's own parser reads, as for operators outside of torch."""
         self.fresh_sets = 0
         """How many alias sets `Tensor!` made."""
-        self.index = 0
         self.depth = 0
         """Nesting depth of the type being read."""
-        self._scan()
+        self.skip_to(0)
 
-    def _scan(self) -> None:
-        tokens = list(_TOKEN.finditer(self.text))
-        self.kinds = [token.lastgroup or "" for token in tokens]
-        if "unreadable" in self.kinds:
-            raise self._unreadable(tokens[self.kinds.index("unreadable")].end() - 1)
-        self.ends = [token.end() for token in tokens]
-        self.texts = [token[kind] for token, kind in zip(tokens, self.kinds)]
-        self.starts = [end - len(text) for end, text in zip(self.ends, self.texts)]
+    def skip_to(self, offset: int) -> None:
+        """Step past the text before `offset`.  Raises SchemaError if no token follows."""
+        token = _TOKEN.match(self.text, offset)
+        assert token is not None
+        kind = token.lastgroup or ""
+        if kind == "unreadable":
+            raise self._unreadable(token.end() - 1)
+        self.kind, self.ahead, self.end = kind, token[kind], token.end()
+        self.start = self.end - len(self.ahead)
+        self.previous_end = offset
+        """Offset at which the token last taken ended."""
 
     def _unreadable(self, at: int) -> SchemaError:
         character = self.text[at]
@@ -101,36 +107,21 @@ class Cursor:
         shown = f"'{character}'" if character.isprintable() else f"the character U+{ord(character):04X}"
         return SchemaError(self.text, at, at + 1, "schema-syntax", f"{shown} has no meaning in a schema")
 
-    @property
-    def kind(self) -> str:
-        """Kind of the token ahead: name, number, string, punctuation or end."""
-        return self.kinds[self.index]
-
-    @property
-    def ahead(self) -> str:
-        """Text of the token ahead; empty at the end."""
-        return self.texts[self.index]
-
-    @property
-    def start(self) -> int:
-        """Offset at which the token ahead starts."""
-        return self.starts[self.index]
-
-    @property
-    def previous_end(self) -> int:
-        """Offset at which the token last taken ended."""
-        return self.ends[self.index - 1] if self.index else 0
+    def is_followed_by(self, punctuation: str) -> bool:
+        """Return whether `punctuation` comes after the token ahead."""
+        token = _TOKEN.match(self.text, self.end)
+        return token is not None and token["punctuation"] == punctuation
 
     def take(self) -> str:
         """Step past the token ahead and return its text."""
-        text = self.texts[self.index]
-        self.index += 1
+        text = self.ahead
+        self.skip_to(self.end)
         return text
 
     def accept(self, punctuation: str) -> bool:
         """Step past `punctuation` if it is ahead; return whether it was."""
-        if self.texts[self.index] == punctuation and self.kinds[self.index] == "punctuation":
-            self.index += 1
+        if self.ahead == punctuation and self.kind == "punctuation":
+            self.skip_to(self.end)
             return True
         return False
 
@@ -149,14 +140,14 @@ class Cursor:
         """Raise a SchemaError if torch's parser doesn't take the word ahead as the name of `what`."""
         if self.kind == "name" and self.ahead in TORCH_WORDS:
             message = f"{what} can't be called '{self.ahead}': torch's schema parser reserves the word"
-            self.fail(message, self.start, self.ends[self.index], "choose another name", "torch-word")
+            self.fail(message, self.start, self.end, "choose another name", "torch-word")
 
     def fresh_alias_set(self) -> str:
         """Return the name of an alias set that the text doesn't use; each call returns another one."""
         while True:
             name = f"a{self.fresh_sets}"
             self.fresh_sets += 1
-            if name not in self.texts:
+            if not re.search(rf"\b{name}\b", self.text):
                 return name
 
     def expect_end(self, what: str) -> None:
@@ -167,10 +158,12 @@ class Cursor:
     def fail_ahead(self, message: str, label: str = "") -> NoReturn:
         """Raise a SchemaError at the token ahead."""
         found = f", found '{self.ahead}'" if self.kind != "end" else ", but the text ends here"
-        self.fail(message + found, self.start, self.ends[self.index], label)
+        self.fail(message + found, self.start, self.end, label)
 
     def fail(self, message: str, start: int, end: int, label: str = "", id: str = "schema-syntax") -> NoReturn:
-        """Raise a SchemaError at the given offsets."""
+        """Raise a SchemaError at the given offsets, or at a character further on that has no meaning in a schema."""
+        while self.kind != "end":
+            self.take()
         raise SchemaError(self.text, start, end, id, message, label)
 
 
@@ -182,20 +175,20 @@ class Memo(Generic[T]):
     def __init__(self, parse: Callable[[Cursor], T], end: str) -> None:
         """Cache what `parse` reads; `end` is a pattern for the text that usually follows it."""
         self._parse, self._end = parse, re.compile(end)
-        self._parsed: dict[str, tuple[T, int]] = {}
-        """Each value, and how many tokens it has."""
+        self._parsed: dict[str, T] = {}
 
     def read(self, cursor: Cursor) -> T:
         """Read the value ahead of `cursor`, or step past its tokens if it was parsed before.  Raises SchemaError."""
-        first, start, end = cursor.index, cursor.start, self._end.search(cursor.text, cursor.start)
-        text = cursor.text[start : end.start()] if end else ""
-        parsed = self._parsed.get(text)
-        if parsed is not None:
-            cursor.index = first + parsed[1]
-            return parsed[0]
+        end = self._end.search(cursor.text, cursor.start)
+        if end is None:
+            return self._parse(cursor)
+        text = cursor.text[cursor.start : end.start()]
+        if text in self._parsed:
+            cursor.skip_to(end.start())
+            return self._parsed[text]
         value = self._parse(cursor)
-        if end is not None and cursor.previous_end == end.start():
-            self._parsed[text] = (value, cursor.index - first)
+        if cursor.previous_end == end.start():
+            self._parsed[text] = value
         return value
 
 

@@ -6,9 +6,10 @@ OperatorName.parse("add_.Tensor")       base "add", in-place, overload "Tensor"
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import Cursor, SchemaError
 
 AUGMENTED_ASSIGNMENT_NAMES: Final = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")

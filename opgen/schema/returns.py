@@ -5,8 +5,9 @@ parse_returns("(Tensor values, Tensor indices)")    two `Return`s with names
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import Cursor, parse_whole
 from opgen.schema.types import Annotation, Type, read_annotated_type
 

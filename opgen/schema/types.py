@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Final
 
 from opgen.diagnostics import expected
+from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import Cursor, T, parse_whole
 
 MAX_TYPE_DEPTH: Final = 32
@@ -295,7 +296,7 @@ def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
     annotation, suffixes = None, 0
     while cursor.kind == "punctuation":
         if cursor.depth + suffixes > MAX_TYPE_DEPTH:
-            cursor.fail("types are nested too deep", cursor.start, cursor.ends[cursor.index])
+            cursor.fail("types are nested too deep", cursor.start, cursor.end)
         if cursor.accept("?"):
             type, suffixes = OptionalType(type), suffixes + 1
         elif cursor.accept("["):
@@ -327,7 +328,7 @@ def _read_size(cursor: Cursor) -> int | None:
     if cursor.kind != "number" or not cursor.ahead.isdigit():
         cursor.fail_ahead("expected ']' or the size of the list")
     if len(cursor.ahead) > MAX_SIZE_DIGITS:
-        cursor.fail("this size is too large", cursor.start, cursor.ends[cursor.index])
+        cursor.fail("this size is too large", cursor.start, cursor.end)
     size = int(cursor.take())
     cursor.expect("]", "after the size of the list")
     return size
@@ -344,7 +345,7 @@ _SUGGESTED: Final = tuple(ty.name for ty in BaseTy if ty is not BaseTy.Dimname)
 def _read_plain_type(cursor: Cursor) -> Type:
     start = cursor.start
     if cursor.depth > MAX_TYPE_DEPTH:
-        cursor.fail("types are nested too deep", cursor.start, cursor.ends[cursor.index])
+        cursor.fail("types are nested too deep", cursor.start, cursor.end)
     if cursor.accept("("):
         elements = _read_list(cursor, ")", Type.read)
         return TupleType(elements)

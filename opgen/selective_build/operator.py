@@ -10,10 +10,10 @@ aten::add.Tensor:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.plain_data import as_boolean, as_mapping, as_texts, check_keys
 

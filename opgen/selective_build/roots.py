@@ -7,8 +7,8 @@ Root(is_root=True, for_training=False, all_overloads=None, debug_info=("model_a"
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.operator import SelectiveBuildOperator
 from opgen.selective_build.selector import SelectiveBuilder

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.selective_build.operator import (
     SelectiveBuildOperator,

@@ -145,10 +145,10 @@ def _references(segments: Iterable[Segment], bound: frozenset[str] = frozenset()
         if isinstance(segment, (Splice, Inline)):
             found = [segment.reference.path]
         elif isinstance(segment, Conditional):
-            found = [segment.condition.path]
+            found = [segment.reference.path]
             yield from _references((*segment.body, *segment.otherwise), bound)
         elif isinstance(segment, Loop):
-            found = [segment.items.path]
+            found = [segment.reference.path]
             yield from _references(segment.body, bound | {segment.item})
         else:
             continue

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opgen.api import python
 from opgen.api.python import PythonSignature as PythonSignature
 from opgen.api.python import structseq_fieldnames
 from opgen.api.python_stubs import structseq_class
 from opgen.as_torchgen.mistakes import asserted
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 
 _WIDTH = 80

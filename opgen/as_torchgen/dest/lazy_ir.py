@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from opgen.api.lazy import VALUE_CLASS, LazyIrSchema
@@ -11,6 +11,7 @@ from opgen.as_torchgen.api.lazy import getValueT
 from opgen.as_torchgen.api.types.signatures import DispatcherSignature, NativeSignature, kernel_signature
 from opgen.as_torchgen.context import with_native_function
 from opgen.as_torchgen.mistakes import asserted
+from opgen.frozen_dataclass import dataclass
 from opgen.lazy import kernels, nodes
 from opgen.lazy.kernels import node_ctor_arg_rvalue_string as node_ctor_arg_rvalue_string
 from opgen.lazy.nodes import aten_symbol as aten_symbol

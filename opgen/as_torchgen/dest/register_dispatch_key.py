@@ -8,7 +8,6 @@ Programs derive classes from these two and replace methods; each method here cal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -42,6 +41,7 @@ from opgen.dest.register_structured import (
 )
 from opgen.dest.register_unstructured import wrap_meta_inplace
 from opgen.dest.served_forms import Service, served_forms
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BackendIndex,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +10,7 @@ from opgen.api import ufunc as names
 from opgen.as_torchgen.context import with_native_function
 from opgen.as_torchgen.programs import release_of_torch
 from opgen.dest.ufunc import emit_ufunc_sources
+from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.model import DEFAULT_KERNEL_NAMESPACE, BackendIndex, BackendMetadata, DispatchKey, NativeFunctionsGroup
 from opgen.output.template import TemplateSet

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from opgen.api import types
+from opgen.frozen_dataclass import dataclass
 
 
 class _AnyCType(type):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
 from typing import Any
 
 from opgen.api import cpp, dispatcher, native, structured, types
 from opgen.as_torchgen import local
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
 from opgen.as_torchgen.mistakes import asserted
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, FunctionSchema, NativeFunction, NativeFunctionsGroup
 
 
