@@ -103,6 +103,12 @@ def repository() -> Path:
 
 
 @pytest.fixture
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that run in the process of the test use as many processes as `--jobs` says, as `tests.forking` does."""
+    monkeypatch.setattr("opgen.run.work.WORTH_FORKING", 0)
+
+
+@pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the test's own, as pytest's fixture of this name gives it, but which stays until the session ends.
 

@@ -283,10 +283,13 @@ def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
 
 
 def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
-    if is_foreach_func(operator.function) or _returns_list(operator) or find_syntax_error(formula.value.text):
+    indices = used_gradient_indices(formula.value.text)
+    if not indices or is_foreach_func(operator.function) or _returns_list(operator):
+        return
+    if find_syntax_error(formula.value.text):
         return
     count = operator.differentiable_count
-    for start, end, index in used_gradient_indices(formula.value.text):
+    for start, end, index in indices:
         if index is None:
             label = f"write 'grads[0]' to 'grads[{count - 1}]'" if count > 1 else "write 'grads[0]'"
             span = formula.span(start, end)

@@ -150,7 +150,7 @@ def _read_bool(text: str) -> bool:
 def add_build(build: _Flags) -> None:
     """Add what build systems need: the number of processes, and files to wait for."""
     build.add_argument(
-        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use N processes; default: one per core"
+        "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use at most N processes; default: one per core"
     )
     build.add_argument(
         STAMP_FLAG, type=Path, metavar="FILE", help="touch FILE at the end of each run that succeeds, changes or not"

@@ -31,7 +31,7 @@ from opgen.run.record import RunRecord
 from opgen.run.render import files_read, render
 
 WORTH_FORKING: Final = 300
-"""The number of operators from which several processes are faster than one."""
+"""The number of operators from which several processes are faster than one; below it, `--jobs` changes nothing."""
 
 Lists = Callable[[Sequence[PlacedFile]], Iterable[tuple[Path, str]]]
 """Makes the files that tell a build what was written: their paths and texts."""
@@ -61,8 +61,7 @@ class Work:
     def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer | None:
         """Write the files; return None, with the reasons logged, if anything is wrong."""
         flags = record.flags
-
-        jobs = flags.jobs or (available_jobs() if self.operators >= WORTH_FORKING else 1)
+        jobs = (flags.jobs or available_jobs()) if self.operators >= WORTH_FORKING else 1
         with Target(self.roots, dry_run=flags.dry_run) as target:
             if self.has_manifest:
                 record.load(self.roots["install"])

@@ -53,7 +53,7 @@ def definitions(here: Path) -> Path:
 
 
 def start(environment: dict[str, str], *flags: str, group: bool = False) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "opgen.gen", *FLAGS, *flags]
+    command = [sys.executable, "-m", "tests.forking", "gen", *FLAGS, *flags]
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=group
     )
@@ -186,7 +186,9 @@ FULL_DISK = f"""
 import subprocess, sys
 from pathlib import Path
 from opgen import gen
+from opgen.run import work
 from tests.faults.test_faults import EXTRA, FLAGS, tree
+work.WORTH_FORKING = 0
 out, definitions = Path("out"), Path("ops/native/native_functions.yaml")
 out.mkdir()
 try:

@@ -89,6 +89,7 @@ def test_what_there_is_to_do_is_noticed(command: str, does_work: Callable[..., b
     assert not does_work(command)
 
 
+@pytest.mark.usefixtures("forking")
 @pytest.mark.parametrize(
     ("command", "name"),
     [("gen_autograd", "derivatives.yaml"), ("gen_python", "derivatives.yaml"), ("gen_python", "deprecated.yaml")],
@@ -114,6 +115,7 @@ def test_templates_of_ones_own_are_noticed(does_work: Callable[..., bool], here:
     assert does_work("gen_autograd")
 
 
+@pytest.mark.usefixtures("forking")
 def test_one_command_does_what_two_do(here: Path) -> None:
     """And by one process what several do; none removes what others wrote."""
     assert run("gen_autograd", "two") == 0
@@ -148,7 +150,7 @@ def test_a_build_hears_what_every_process_imported(here: Path, repository: Path)
         flags = [*INPUTS, jobs, "ops/autograd", "--bindings", "--quiet", "--jobs", jobs, *told]
         # Each has a Python of its own, or else the second one has the modules of the first.
         environment = {**os.environ, "PYTHONPATH": str(repository)}
-        subprocess.run([sys.executable, "-m", "opgen.gen_autograd", *flags], env=environment, check=True)
+        subprocess.run([sys.executable, "-m", "tests.forking", "gen_autograd", *flags], env=environment, check=True)
         return (here / f"{jobs}.d").read_text()
 
     one = rule("1")

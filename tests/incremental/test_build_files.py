@@ -53,6 +53,7 @@ def test_the_depfile_has_all_that_was_read(here: Path) -> None:
     assert "ops/templates/RegisterSchema.cpp" not in dependencies(here / "stamp.d")
 
 
+@pytest.mark.usefixtures("forking")
 def test_every_job_tells_what_it_read(here: Path) -> None:
     assert gen.main(["-s", "ops", "-d", "one", *TELL, "--jobs", "1"]) == 0
     one = dependencies(here / "stamp.d")

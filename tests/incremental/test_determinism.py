@@ -56,7 +56,7 @@ def written(
     environment = {**keep, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONPATH": path, "PYTHONCOERCECLOCALE": "0"}
     flags = ["--per-operator-headers", "--aoti-install-dir", "shims", "--jobs", jobs, "--quiet"]
     flags += ["--torch-version", "2.13"]  # not every Python here has torch
-    command: list[str | Path] = [python, "-X", "utf8=0", "-m", "opgen.gen", "-s", name, "-d", "out", *flags]
+    command: list[str | Path] = [python, "-X", "utf8=0", "-m", "tests.forking", "gen", "-s", name, "-d", "out", *flags]
     done = subprocess.run(command, cwd=here, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return {

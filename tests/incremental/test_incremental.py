@@ -77,7 +77,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> P
     return tmp_path
 
 
-@pytest.mark.parametrize("flags", [[], ["--per-operator-headers"], ["--per-operator-headers", "--jobs", "2"]])
+@pytest.mark.usefixtures("forking")
+@pytest.mark.parametrize(
+    "flags", [["-j1"], ["--per-operator-headers", "-j1"], ["--per-operator-headers", "--jobs", "2"]]
+)
 @pytest.mark.parametrize("seed", range(2))
 def test_any_edits(here: Path, seed: int, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     chance, definitions = random.Random(seed), here / "ops/native/native_functions.yaml"
@@ -144,12 +147,21 @@ def test_runs_with_other_flags_keep_each_others_files(here: Path) -> None:
     assert tree(here / "out") == tree(here / "all")
 
 
+@pytest.mark.usefixtures("forking")
 def test_the_number_of_processes_leaves_no_trace(here: Path) -> None:
     for jobs in ("1", "2", "4", "16"):
         assert gen.main(["-s", "ops", "-d", f"out{jobs}", "--per-operator-headers", "--jobs", jobs]) == 0
     assert tree(here / "out1") == tree(here / "out2") == tree(here / "out4") == tree(here / "out16")
 
 
+def test_few_operators_take_one_process(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More would take longer."""
+    monkeypatch.delattr("os.fork")
+    for jobs in ("1", "4"):
+        assert gen.main(["-s", "ops", "-d", "out", "--jobs", jobs]) == 0
+
+
+@pytest.mark.usefixtures("forking")
 def test_mistakes_are_the_same_whoever_finds_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("Functions.h", "RegisterSchema.cpp", "Operators.cpp"):
         (here / "ops/templates" / name).write_text("$nothing_of_this_name\n")

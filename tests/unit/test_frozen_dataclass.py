@@ -26,7 +26,7 @@ def _make_classes(dataclass: Callable[..., Any]) -> tuple[Any, Any, Any]:
             object.__setattr__(self, "total", self.x + self.y)
 
     @dataclass(frozen=True, slots=True)
-    class Derived(Point):  # type: ignore[misc, valid-type]
+    class Derived(Point):
         z: int = 3
 
         def __hash__(self) -> int:
