@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.desk.registrations import BLOCK, is_repetition
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 

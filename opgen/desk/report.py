@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from types import MappingProxyType
@@ -30,6 +29,7 @@ from opgen.desk.explain import (
     qualified_name,
 )
 from opgen.diagnostics import Span
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -9,7 +9,6 @@ C++ is for extensions whose autograd is in C++, Python for those in torch's stab
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, Diagnostics, expected
@@ -24,6 +23,7 @@ from opgen.frontend.python_formulas import (
     translate_formula,
 )
 from opgen.frontend.torch_functions import TorchFunctions
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, FunctionSchema, NativeFunction
 
 CPP: Final = "cpp"

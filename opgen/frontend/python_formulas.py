@@ -16,7 +16,6 @@ import ast
 import keyword
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -24,6 +23,7 @@ from opgen.diagnostics import did_you_mean
 from opgen.frontend.expressions import Token, scan, template_ends
 from opgen.frontend.formulas import FormulaProblem
 from opgen.frontend.torch_functions import TorchFunctions
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, FunctionSchema, Type
 
 TORCH_OPERATORS: Final = "_aten"

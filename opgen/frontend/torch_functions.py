@@ -11,10 +11,11 @@ schemas that are asked for are parsed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.model import FunctionSchema
 
 _ENTRY: Final = re.compile(

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import cpp
@@ -34,6 +33,7 @@ from opgen.api.autograd import (
 from opgen.dest.variable_type import registered_key
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.frontend.python_formulas import names_in, python_name
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction
 
 _FACTS: Final = ("shape", "dtype", "device", "layout")

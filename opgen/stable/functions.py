@@ -11,7 +11,6 @@ A function with one overload has the signature of that overload. If there are se
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python import PythonArgument, PythonNumber, PythonOutArgument, PythonSignature, structseq_fieldnames
@@ -21,6 +20,7 @@ from opgen.dest.stubs import render_stubs
 from opgen.extension.documentation import render_doc
 from opgen.extension.python_package import RETURN_TYPES
 from opgen.frontend.python_formulas import python_name
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, ListType, NativeFunction, Type
 from opgen.program.python import PythonFunction, PythonProgram
 

@@ -11,7 +11,6 @@ builds for the device compile its kernels.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
@@ -22,6 +21,7 @@ from opgen.extension.extension import Extension
 from opgen.extension.includes import header, render_file
 from opgen.extension.operators import origin
 from opgen.extension.python_bindings import GROUP as PYTHON_GROUP
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BackendMetadata, BaseTy, BaseType, DeviceCheckType, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

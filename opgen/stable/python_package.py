@@ -10,7 +10,6 @@ registers what the stable ABI doesn't have, by means of `_support.py`, `_derivat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api.python_stubs import return_type_str_pyi
@@ -20,6 +19,7 @@ from opgen.extension.autograd_fallback import needs_fallback
 from opgen.extension.batching import is_batched_by_broadcasting
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.python_package import FOLDER, RETURN_TYPES, named_returns
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction, OptionalType, Return
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

@@ -10,10 +10,10 @@ Parameters borrow what torch keeps alive; results own what they hold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Return, Type
 from opgen.releases.release import Release
 
