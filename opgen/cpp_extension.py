@@ -77,6 +77,7 @@ def generated_package(
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
     stable_abi: str | None = None,
+    aoti_shims: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
     """Return what `setup()` needs to build and install the Python package of an extension.
@@ -93,8 +94,14 @@ def generated_package(
         flags: Further flags of `opgen gen`.
         stable_abi: The oldest torch that one binary in torch's stable ABI is to run with, such as `2.10`. The wheel
             is then for Python 3.10 and newer. None for a binary for the installed torch and Python.
+        aoti_shims: Whether models that AOTInductor compiles call the operators without Python.
         settings: As for `generated_extension`.
     """
+    if aoti_shims:
+        flags = (*flags, *_shim_flags(output))
+        if sys.platform == "linux":
+            # A model finds a library that is loaded by its name, wherever the package is installed.
+            settings.setdefault("extra_link_args", [*_LINKED_FLAGS, f"-Wl,-soname,{name}._C.so"])
     build = _build_command(_torch_builder().BuildExtension)
     stable = () if stable_abi is None else (STABLE_ABI_FLAG, stable_abi)
     extension = _extension(
@@ -128,6 +135,7 @@ def generated_extension(
     output: str | os.PathLike[str] = _OUTPUT,
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
+    aoti_shims: bool = False,
     **settings: Any,
 ) -> Any:
     """A library of the operators alone, which `torch.ops.load_library` loads.
@@ -135,10 +143,14 @@ def generated_extension(
     It is a `CppExtension`, or a `CUDAExtension` where torch has CUDA and there are sources for it.
     `settings` are torch's and setuptools' own: `extra_compile_args`, `define_macros`, …
     """
-    flags = ("--no-python", *flags)
+    flags = ("--no-python", *flags, *(_shim_flags(output) if aoti_shims else ()))
     return _extension(
         name, definitions, sources, cuda_sources, output, include_dirs, flags, settings, with_python=False
     )
+
+
+def _shim_flags(output: str | os.PathLike[str]) -> tuple[str, ...]:
+    return ("--aoti-install-dir", os.fspath(output))
 
 
 def _torch_builder() -> Any:
@@ -228,6 +240,7 @@ def load(
     build_directory: str | os.PathLike[str] = "build",
     include_dirs: Sequence[str] = (),
     flags: Sequence[str] = (),
+    aoti_shims: bool = False,
     **settings: Any,
 ) -> ModuleType:
     """Compiles an extension, loads its operators (`torch.ops.<name>`) and returns its package, imported.
@@ -237,7 +250,8 @@ def load(
     cpp_extension = _torch_builder()
     _require_tool("ninja", f"{sys.executable} -m pip install ninja", found=cpp_extension.is_ninja_available())
     folder = Path(build_directory).resolve()
-    made = generate_sources(definitions, folder / "generated", flags=flags)
+    shim_flags = _shim_flags(folder / "generated") if aoti_shims else ()
+    made = generate_sources(definitions, folder / "generated", flags=(*flags, *shim_flags))
     settings.setdefault("extra_cflags", _compiler_flags())
     settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])

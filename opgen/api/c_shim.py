@@ -127,7 +127,7 @@ _RESULTS: Final = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class Taken:
     """What a C function takes for an argument, and what it passes on."""
 
     parameters: tuple[str, ...]
@@ -156,12 +156,12 @@ def _arguments(func: FunctionSchema) -> tuple[Argument, ...]:
     return (*func.arguments.out, *func.arguments.flat_non_out)
 
 
-def _hidden(a: Argument) -> _Taken:
+def _hidden(a: Argument) -> Taken:
     """An argument that the function does not take; the operator gets its default."""
-    return _Taken((), cpp.default_expr(a.default or "", a.type, symint=True))
+    return Taken((), cpp.default_expr(a.default or "", a.type, symint=True))
 
 
-def argument(a: Argument) -> _Taken:
+def argument(a: Argument) -> Taken:
     """What a C function takes for an argument.  Raises UnsupportedTypeError if C can't pass it."""
     t, name = a.type, a.name
     if isinstance(t, BaseType):
@@ -177,14 +177,14 @@ def _unsupported(t: Type) -> UnsupportedTypeError:
     return UnsupportedTypeError(t, "can't be passed through a C interface")
 
 
-def _base(t: BaseType, name: str, is_write: bool) -> _Taken:
+def _base(t: BaseType, name: str, is_write: bool) -> Taken:
     if is_write and t.name is BaseTy.Tensor:
-        return _Taken((f"AtenTensorHandle {name}",), f"*tensor_handle_to_tensor_pointer({name})")
+        return Taken((f"AtenTensorHandle {name}",), f"*tensor_handle_to_tensor_pointer({name})")
     if t.name is BaseTy.Device:
         kind, index = f"static_cast<c10::DeviceType>({name})", f"static_cast<c10::DeviceIndex>({name}_index_)"
-        return _Taken((f"int32_t {name}", f"int32_t {name}_index_"), f"c10::Device({kind}, {index})")
+        return Taken((f"int32_t {name}", f"int32_t {name}_index_"), f"c10::Device({kind}, {index})")
     spelling = _spelling(t, t)
-    return _Taken((f"{spelling.c} {name}",), spelling.convert.format(name))
+    return Taken((f"{spelling.c} {name}",), spelling.convert.format(name))
 
 
 def _spelling(t: Type, whole: Type) -> _Spelling:
@@ -201,47 +201,47 @@ def _element_spelling(t: Type, whole: Type) -> _Spelling:
     return spelling
 
 
-def _optional(t: OptionalType, name: str, is_write: bool) -> _Taken:
+def _optional(t: OptionalType, name: str, is_write: bool) -> Taken:
     elem = t.elem
     if is_write:
         raise _unsupported(t)
     if isinstance(elem, ListType):
         spelling = _element_spelling(elem.elem, t)
         parameters = (f"const {spelling.c}** {name}", f"int64_t {name}_len_")
-        return _Taken(parameters, f"pointer_to_optional_list<{spelling.cpp}>({name}, {name}_len_)")
+        return Taken(parameters, f"pointer_to_optional_list<{spelling.cpp}>({name}, {name}_len_)")
     if elem == BaseType(BaseTy.Device):
         parameters = (f"int32_t* {name}", f"int32_t {name}_index_")
-        return _Taken(parameters, f"pointer_to_optional_device({name}, {name}_index_)")
+        return Taken(parameters, f"pointer_to_optional_device({name}, {name}_index_)")
     spelling = _spelling(elem, t)
     is_tensor = elem == BaseType(BaseTy.Tensor)
     expr = spelling.convert.format(name) if is_tensor else f"pointer_to_optional<{spelling.cpp}>({name})"
-    return _Taken((f"{spelling.c}* {name}",), expr)
+    return Taken((f"{spelling.c}* {name}",), expr)
 
 
-def _list(t: ListType, name: str, is_write: bool) -> _Taken:
+def _list(t: ListType, name: str, is_write: bool) -> Taken:
     if isinstance(t.elem, OptionalType):
         return _list_of_optional(t, t.elem.elem, name)
     length = f"int64_t {name}_len_"
     if t.elem == BaseType(BaseTy.Tensor):
         convert = "pointer_to_list<at::Tensor>" if is_write else "resolve_tensor_list_dispatch_flags"
-        return _Taken((f"const AtenTensorHandle* {name}", length), f"{convert}({name}, {name}_len_)")
+        return Taken((f"const AtenTensorHandle* {name}", length), f"{convert}({name}, {name}_len_)")
     if t.elem == BaseType(BaseTy.bool) and t.size is not None:
         # Such lists have a known length, but callers pass it all the same.
-        return _Taken((f"const int32_t* {name}", length), f"pointer_to_list<{t.size}>({name})")
+        return Taken((f"const int32_t* {name}", length), f"pointer_to_list<{t.size}>({name})")
     spelling = _element_spelling(t.elem, t)
-    return _Taken((f"const {spelling.c}* {name}", length), f"pointer_to_list<{spelling.cpp}>({name}, {name}_len_)")
+    return Taken((f"const {spelling.c}* {name}", length), f"pointer_to_list<{spelling.cpp}>({name}, {name}_len_)")
 
 
-def _list_of_optional(t: ListType, elem: Type, name: str) -> _Taken:
+def _list_of_optional(t: ListType, elem: Type, name: str) -> Taken:
     length = f"int64_t {name}_len_"
     if elem == BaseType(BaseTy.Tensor):
         values = f"resolve_tensor_list_dispatch_flags({name}, {name}_len_)"
         optional = "::std::optional<at::Tensor>"
         expr = f"c10::List<{optional}>(c10::ArrayRef<{optional}>({values}))"
-        return _Taken((f"const AtenTensorHandle** {name}", length), expr)
+        return Taken((f"const AtenTensorHandle** {name}", length), expr)
     spelling = _element_spelling(elem, t)
     expr = f"pointer_to_list<::std::optional<{spelling.cpp}>>({name}, {name}_len_)"
-    return _Taken((f"const {spelling.c}** {name}", length), expr)
+    return Taken((f"const {spelling.c}** {name}", length), expr)
 
 
 def own_results(func: FunctionSchema) -> tuple[Return, ...]:

@@ -19,6 +19,7 @@
 #       [FRAGMENT]                          the library is defined elsewhere too
 #       [NO_PYTHON]                         make no Python package
 #       [STABLE_ABI <version>]              one binary for this release of torch and newer ones, and for every Python
+#       [AOTI_SHIMS]                        models that AOTInductor compiles call the operators without Python
 #       [PYTHON_INSTALL_DIR <dir>]          where the package is installed, below the prefix; default: the prefix
 #       [OPTIONS <flag>…])                  further flags of `opgen gen`
 #
@@ -167,7 +168,7 @@ endfunction()
 
 function(opgen_extension name)
   cmake_parse_arguments(
-    ARG "FRAGMENT;NO_PYTHON" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR;STABLE_ABI"
+    ARG "FRAGMENT;NO_PYTHON;AOTI_SHIMS" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR;STABLE_ABI"
     "SOURCES;CUDA_SOURCES;HIP_SOURCES;MPS_SOURCES;XPU_SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "opgen_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
@@ -193,6 +194,9 @@ function(opgen_extension name)
   endif()
   if(ARG_STABLE_ABI)
     list(APPEND flags --stable-abi "${ARG_STABLE_ABI}")
+  endif()
+  if(ARG_AOTI_SHIMS)
+    list(APPEND flags --aoti-install-dir "${output}")
   endif()
   set(lists "${output}/sources.cmake")
   _opgen_generate("${name}" "${definitions}" "${output}" "${lists}" "${flags}")

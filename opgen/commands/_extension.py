@@ -14,14 +14,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from opgen.commands._gen_flags import Request
+from opgen.commands._gen_flags import EXTEND_SHIM_FLAG, UPDATE_SHIM_FLAG, Request
 from opgen.diagnostics import Diagnostics, Source, expected
+from opgen.extension.aoti_shims import check_shims
 from opgen.extension.argument_names import rename_arguments
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
 from opgen.extension.rules import advise, check_derivatives, check_extension
 from opgen.extension.sources import emit_source_lists
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import check_formulas
+from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
 from opgen.frontend.shape_functions import load_shape_functions
@@ -33,6 +35,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
 from opgen.program.autograd import AutogradProgram
+from opgen.program.program import Options
 from opgen.releases.known import newest_release
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
@@ -55,6 +58,7 @@ EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("sources", OnDemand("opgen.extension.units", "emit_sources"), cost=3),
     Emitter("Python bindings", OnDemand("opgen.extension.python_bindings", "emit_python_bindings")),
     Emitter("Python package", OnDemand("opgen.extension.python_package", "emit_python_package")),
+    Emitter("shims in Python", OnDemand("opgen.extension.aoti_shims", "emit_aoti_module")),
 )
 
 STABLE_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
@@ -70,8 +74,12 @@ def load_requested_extension(request: Request, source: Path, log: Diagnostics) -
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
     _check_flags(request, log)
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
-    options = ExtensionOptions(request.is_fragment, keys, stable_abi=request.stable_abi)
-    return load_extension(source, options, log, with_python=request.with_python)
+    shim_root = None if request.stable_abi is not None else _shim_root(request.options)
+    options = ExtensionOptions(request.is_fragment, keys, stable_abi=request.stable_abi, shim_root=shim_root)
+    extension = load_extension(source, options, log, with_python=request.with_python)
+    if extension is not None:
+        log.extend(check_shims(extension))
+    return extension
 
 
 def extension_work(extension: Extension, request: Request, source: Path) -> Work:
@@ -79,7 +87,7 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
     templates = extension_templates(stable=extension.options.stable_abi is not None)
     return Work(
         bind(emitters_for(extension), extension, templates),
-        install_root(request.options.install_dir),
+        _roots(request.options),
         templates,
         read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES)),
         operators=len(extension.program.functions),
@@ -93,13 +101,28 @@ def emitters_for(extension: Extension) -> tuple[Emitter[Extension, TemplateSet],
     return EMITTERS if extension.options.stable_abi is None else STABLE_EMITTERS
 
 
+def _shim_root(options: Options) -> str | None:
+    """Return the root of AOTInductor's shims: in the install directory they are compiled with the other sources."""
+    if options.aoti_install_dir is None:
+        return None
+    return "install" if options.aoti_install_dir.resolve() == options.install_dir.resolve() else "aoti"
+
+
+def _roots(options: Options) -> Mapping[str, Path]:
+    """Return the folders that outputs go to, by the names that emitters use."""
+    roots = install_root(options.install_dir)
+    if _shim_root(options) == "aoti" and options.aoti_install_dir is not None:
+        return {**roots, "aoti": options.aoti_install_dir}
+    return roots
+
+
 def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
     """Yield the lists of sources, which a dry run writes too, and the list of headers."""
     options, lists = request.options, request.options.output_dependencies
     if lists is not None:
         files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
         definitions = [] if request.stable_abi is None else [target_definition(request.stable_abi)]
-        for each in emit_source_lists(files, options.install_dir, lists, definitions=definitions):
+        for each in emit_source_lists(files, _roots(options), lists, definitions=definitions):
             yield lists.parent / each.path, each.text
     if request.install_list is not None and not options.dry_run:
         yield request.install_list, render_install_list(file.name for file in placed)
@@ -112,13 +135,19 @@ def _check_flags(request: Request, log: Diagnostics) -> None:
         (request.selected_names is not None, "--op-registration-whitelist"),
         (request.selection_path is not None, "--op-selection-yaml-path"),
         (bool(options.static_dispatch_keys), "--static-dispatch-backend"),
-        (options.aoti_install_dir is not None, "--aoti-install-dir"),
+        (options.update_aoti_c_shim, UPDATE_SHIM_FLAG),
+        (options.extend_aoti_c_shim, EXTEND_SHIM_FLAG),
+        (request.fallback_ops_path is not None, FALLBACK_OPS_FLAG),
         (options.skip_dispatcher_op_registration, "--skip-dispatcher-op-registration"),
     )
     for is_given, flag in flags:
         if is_given:
             label = "it is for the sources of ATen, which --no-extension writes"
             log.warning("flag-without-effect", f"{flag} has no effect on an extension", label=label)
+    if request.stable_abi is not None and options.aoti_install_dir is not None:
+        label = "compiled models call the operators through the dispatcher"
+        message = "--aoti-install-dir has no effect on an extension in the stable ABI"
+        log.warning("flag-without-effect", message, label=label)
 
 
 def load_extension(

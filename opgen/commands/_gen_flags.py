@@ -114,7 +114,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
         "--aoti_install_dir",
         type=Path,
         metavar="DIR",
-        help="folder to write the AOTInductor shims to; default: write no shims",
+        help="folder to write the AOTInductor shims to, also those of an extension; default: write no shims",
     )
     folders.add_argument(
         "--headeronly-install-dir",

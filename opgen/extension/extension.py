@@ -46,6 +46,8 @@ class ExtensionOptions:
     generate: frozenset[str] = frozenset({"headers", "sources"})
     stable_abi: Release | None = None
     """The oldest torch that a library in the stable ABI is to run with; None for torch's C++."""
+    shim_root: str | None = None
+    """The root that AOTInductor's shims are written below: `install`, to be in the units, or `aoti`; None for none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

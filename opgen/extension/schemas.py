@@ -46,7 +46,7 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     groups: dict[frozenset[str], _TagGroup] = {}
     definitions: list[_Definition] = []
     for function in extension.program.functions:
-        tags = _tags(function)
+        tags = registered_tags(function)
         if tags and tags not in groups:
             groups[tags] = _tag_group(f"tags_{len(groups)}", tags)
         name = groups[tags].name if tags else "{}"
@@ -63,7 +63,7 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     )
 
 
-def _tags(function: NativeFunction) -> frozenset[str]:
+def registered_tags(function: NativeFunction) -> frozenset[str]:
     """The tags that the dispatcher is told of.
 
     By the tag `out` torch 2.13's code generator finds the out form that it calls in a functional one's stead.

@@ -14,7 +14,7 @@ Sources for a kind of device are apart, as they need its toolkit, and so are tho
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -30,10 +30,10 @@ _SOURCES: Final = (".cpp", ".cu", ".mm")
 
 
 def emit_source_lists(
-    files: Iterable[OutputFile], install_dir: Path, output: Path, *, definitions: Sequence[str] = ()
+    files: Iterable[OutputFile], roots: Mapping[str, Path], output: Path, *, definitions: Sequence[str] = ()
 ) -> Iterator[OutputFile]:
-    """Yield the lists of `files` and the macros that sources are compiled with, as CMake and as JSON."""
-    lists = source_lists(files, install_dir)
+    """Yield the lists of `files`, which are in the folders `roots`, and the macros that sources are compiled with."""
+    lists = source_lists(files, roots)
     lists["definitions"] = list(definitions)
     kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
     devices = [kind for kind in kinds if f"{kind}_" not in (BINDINGS, INCLUDED)]
@@ -45,11 +45,11 @@ def emit_source_lists(
     )
 
 
-def source_lists(files: Iterable[OutputFile], install_dir: Path) -> dict[str, list[str]]:
-    """The files by kind: `headers`, `sources`, `cuda_sources` …, `python`; paths begin with the install directory."""
+def source_lists(files: Iterable[OutputFile], roots: Mapping[str, Path]) -> dict[str, list[str]]:
+    """The files by kind: `headers`, `sources`, `cuda_sources` …, `python`; paths begin with the root's folder."""
     lists: dict[str, list[str]] = {"headers": [], "sources": [], "python": []}
     for file in files:
         suffix = PurePosixPath(file.path).suffix
         name = f"{file.group or ''}sources" if suffix in _SOURCES else "headers" if suffix == ".h" else "python"
-        lists.setdefault(name, []).append(f"{install_dir.as_posix()}/{file.path}")
+        lists.setdefault(name, []).append(f"{roots[file.root].as_posix()}/{file.path}")
     return {name: sorted(paths) for name, paths in lists.items()}

@@ -41,6 +41,7 @@ _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("derivatives", OnDemand("opgen.extension.derivatives", "emit_derivatives")),
     Emitter("autograd", OnDemand("opgen.extension.autograd_fallback", "emit_autograd_fallback")),
     Emitter("any operator", OnDemand("opgen.extension.any_operator", "emit_any_operator")),
+    Emitter("shims", OnDemand("opgen.extension.aoti_shims", "emit_shims")),
 )
 
 _AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterAutogradFallback", "RegisterDerivatives")
@@ -59,7 +60,9 @@ def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
 
 
 def _is_joined(file: OutputFile) -> bool:
-    return file.group == "" and PurePosixPath(file.path).suffix == ".cpp" and not is_loop(file)
+    return (
+        file.root == "install" and file.group == "" and PurePosixPath(file.path).suffix == ".cpp" and not is_loop(file)
+    )
 
 
 def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:

@@ -102,6 +102,12 @@ def packaged_fallback_ops() -> Source:
     return Source(f"<opgen>/{_PACKAGED}", text)
 
 
+def packaged_shim_names() -> frozenset[str]:
+    """Return what the names of torch's own C functions for a device end in: `abs`, `add_Tensor`."""
+    _, per_device = _read_list(packaged_fallback_ops(), Diagnostics(), is_packaged=True)
+    return frozenset(entry.name.partition("::")[2].replace(".", "_") for entry in per_device)
+
+
 def load_shims(
     functions: Iterable[NativeFunction], extra: Source | Path | None, release: Release, log: Diagnostics
 ) -> Shims:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.extension.building import Built, build_once, require_tools
+from tests.extension.building import Built, build_once, require_tools, run
 
 torch = pytest.importorskip("torch")
 
@@ -29,6 +29,14 @@ def package(builds: Path) -> Any:
         return importlib.import_module("authors")
     finally:
         sys.path.remove(os.fspath(built.python))
+
+
+def test_a_compiled_model_calls_kernels_without_python(package: Any, tmp_path: Path) -> None:
+    checks = Path(__file__).with_name("aoti_checks.py")
+    folder = Path(package.__file__).parents[1]
+    quick = {"TORCHINDUCTOR_VEC_ISA_OK": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    said = run([sys.executable, checks, folder, tmp_path], tmp_path, TORCHINDUCTOR_CACHE_DIR=str(tmp_path), **quick)
+    assert said == "right without Python\n"
 
 
 def ones() -> Any:

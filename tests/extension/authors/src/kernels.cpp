@@ -24,4 +24,23 @@ std::vector<std::string> strs(const at::Tensor& x, c10::List<std::string> s, std
 c10::IValue anyarg(c10::IValue a) { return a; }
 at::Tensor make(int64_t n, std::optional<at::Device> device) { return at::ones({n}, at::TensorOptions().device(device)); }
 std::vector<at::Tensor> lists(at::TensorList x, at::Tensor& y) { for (auto& t : x) t.add_(1); y.add_(1); return {y * 2}; }
+using Mixed = ::std::tuple<at::Tensor, at::Tensor, int64_t>;
+Mixed mix(const at::Tensor& self, at::TensorList more, const ::std::optional<at::Tensor>& bias, int64_t times, double shift, bool negate, c10::string_view mode, ::std::optional<double> limit, at::IntArrayRef powers, const at::Scalar& by, ::std::optional<at::ScalarType> dtype) {
+  at::Tensor r = self * times + shift;
+  for (auto& t : more) r = r + t;
+  if (bias) r = r + *bias;
+  if (negate) r = -r;
+  if (mode == "square") r = r * r;
+  if (limit) r = r.clamp_max(*limit);
+  for (auto p : powers) r = r + self.pow(p);
+  r = (r * by).to(dtype.value_or(self.scalar_type()));
+  return {r, r.max(), int64_t(more.size())};
+}
+Mixed mix_meta(const at::Tensor& self, at::TensorList more, const ::std::optional<at::Tensor>&, int64_t, double, bool, c10::string_view, ::std::optional<double>, at::IntArrayRef, const at::Scalar&, ::std::optional<at::ScalarType> dtype) {
+  auto options = self.options().dtype(dtype.value_or(self.scalar_type()));
+  return {at::empty(self.sizes(), options), at::empty({}, options), int64_t(more.size())};
+}
+at::Tensor scaled(const at::Tensor& self, const at::Scalar& by) { return self * by; }
+at::Tensor& scaled_out(const at::Tensor& self, const at::Scalar& by, at::Tensor& out) { return out.copy_(self * by); }
+at::Tensor scaled_by_tensor(const at::Tensor& self, const at::Tensor& by) { return self * by; }
 }
