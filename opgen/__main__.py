@@ -15,6 +15,7 @@ from typing import Final
 
 from opgen import __version__
 from opgen.commands._all import command_names, load_commands
+from opgen.output.console import say
 from opgen.run.entry import run_as_program
 from opgen.run.spine import run
 
@@ -29,17 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if word in names:
         return run(word, words[1:])
     if word == CMAKE_DIR_FLAG:
-        sys.stdout.write(f"{Path(__file__).resolve().parent / 'cmake'}\n")
-    elif word == "--version":
+        return say("", f"{Path(__file__).resolve().parent / 'cmake'}\n", 0)
+    if word == "--version":
         releases = importlib.import_module("opgen.releases.known").describe_releases()
-        sys.stdout.write(f"opgen {__version__}, for {releases}\n")
-    elif word in ("-h", "--help"):
-        sys.stdout.write("".join(_help(names)))
-    else:
-        arguments = importlib.import_module("opgen.run.arguments")
-        sys.stderr.write(arguments.render_unknown_command(word, names))
-        return int(arguments.WRONG_USAGE)
-    return 0
+        return say("", f"opgen {__version__}, for {releases}\n", 0)
+    if word in ("-h", "--help"):
+        return say("", "".join(_help(names)), 0)
+    arguments = importlib.import_module("opgen.run.arguments")
+    return say(arguments.render_unknown_command(word, names), "", arguments.WRONG_USAGE)
 
 
 def _help(names: Sequence[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
+from opgen.input_files import read_text
 from opgen.mlx import FILE_NAME
 
 _FUNC: Final = re.compile(
@@ -22,19 +23,28 @@ _FUNC: Final = re.compile(
 )
 _TORCH_NAMESPACE: Final = "aten"
 _FUNCTIONS: Final = "native/native_functions.yaml"
+_TAGS: Final = "native/tags.yaml"
 
 
 def makes_extension(source: Path) -> bool:
-    """Return whether the definitions in a folder make an extension; no if they can't be read."""
+    """Return whether the definitions in a folder make an extension.
+
+    Without tags, which ATen's sources need, definitions that can't be read do: then they are what is reported.
+    """
     try:
-        text = (source / _FUNCTIONS).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(source / _FUNCTIONS, errors="replace")
+    except FileNotFoundError:
         return False
-    if "::" not in text:
+    except OSError:
+        text = ""
+    has_tags = (source / _TAGS).exists()
+    if has_tags and "::" not in text:
         return False  # much faster
     namespaces = count_namespaces(text)
     of_torch = namespaces[_TORCH_NAMESPACE]
     own = namespaces.total() - of_torch
+    if own == of_torch == 0:
+        return not has_tags
     return own > 0 and (of_torch == 0 or (of_torch < own and not (source / "templates").is_dir()))
 
 

@@ -292,6 +292,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         skip_dispatcher_op_registration=given.skip_dispatcher_op_registration,
         force_schema_registration=given.force_schema_registration,
         generate=frozenset(given.generate),
+        shim_keys=_shim_keys(mps=mps, xpu=xpu),
         update_aoti_c_shim=given.update_aoti_c_shim,
         extend_aoti_c_shim=given.extend_aoti_c_shim,
     )
@@ -349,15 +350,21 @@ def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[D
     return tuple(key for is_on, keys in switches if not is_on for key in keys)
 
 
+def _shim_keys(*, mps: bool, xpu: bool) -> tuple[DispatchKey, ...]:
+    switches = ((True, DispatchKey.CPU), (True, DispatchKey.CUDA), (mps, DispatchKey.MPS), (xpu, DispatchKey.XPU))
+    return tuple(key for is_on, key in switches if is_on)
+
+
 def _dispatch_keys(
     wanted: Sequence[str] | None, ignored: Sequence[DispatchKey], log: Diagnostics
 ) -> tuple[DispatchKey, ...]:
-    """Return the keys to write code for, in torch's order."""
+    """Return the keys to write code for: torch's in their order, and others that are wanted."""
     available = tuple(key for key in TORCH_DISPATCH_KEYS if key not in ignored)
     if not wanted:
         return available
     check_words(BACKEND_LIST_FLAG, wanted, "dispatch key", DispatchKey.__members__, log)
-    return tuple(key for key in available if is_generic_dispatch_key(key) or str(key) in wanted)
+    others = (key for key in DispatchKey if key not in TORCH_DISPATCH_KEYS and str(key) in wanted)
+    return (*(key for key in available if is_generic_dispatch_key(key) or str(key) in wanted), *others)
 
 
 def _static_dispatch_keys(wanted: Sequence[str], log: Diagnostics) -> tuple[DispatchKey, ...]:

@@ -32,6 +32,7 @@ from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import load_yaml
 from opgen.frozen_dataclass import dataclass
+from opgen.input_files import read_text
 from opgen.model import NativeFunction
 from opgen.program.program import Program
 from opgen.run.inputs import packaged_folder
@@ -70,9 +71,7 @@ def folder_of(path: Path) -> Path | None:
 def analyze(folder: Path, texts: Mapping[Path, str]) -> Analysis:
     """Read a folder of definitions; `texts` has the unsaved texts of open documents by path."""
     log, functions = Diagnostics(), folder / FUNCTIONS
-    text = texts.get(functions) or (
-        functions.read_text(encoding="utf-8", errors="replace") if functions.exists() else ""
-    )
+    text = texts.get(functions) or _text_of(functions)
     namespaces = count_namespaces(text)
     if set(namespaces) - {"aten"} and "aten" not in namespaces:
         extension = load_extension(folder, ExtensionOptions(), log, texts=texts)
@@ -81,6 +80,14 @@ def analyze(folder: Path, texts: Mapping[Path, str]) -> Analysis:
     legal = _source(tags, texts) if tags.exists() or tags in texts else packaged_folder("ATen") / TAGS
     program = load_program(_source(functions, texts), legal, log)
     return Analysis(tuple(log.sorted()), program, None)
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file; empty if it can't be read."""
+    try:
+        return read_text(path, errors="replace")
+    except OSError:
+        return ""
 
 
 def _source(path: Path, texts: Mapping[Path, str]) -> Source | Path:
@@ -189,7 +196,7 @@ def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[type
 def _kernels(name: str, project: Path) -> Iterator[types.Location]:
     pattern = re.compile(rf"\b(?:TORCH_IMPL_FUNC\(\s*{re.escape(name)}\s*\)|{re.escape(name)}\s*\()")
     for path in sorted(p for p in project.rglob("*") if p.suffix in _SOURCES and "build" not in p.parts):
-        source = Source(str(path), path.read_text(encoding="utf-8", errors="replace"))
+        source = Source(str(path), _text_of(path))
         found = pattern.search(source.text)
         if found is not None:
             yield types.Location(from_fs_path(str(path)) or "", _range(source.span(*found.span())))

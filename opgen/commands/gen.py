@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from opgen.commands._definitions_kind import makes_extension, makes_mlx
 from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.dispatch_keys import TORCH_DISPATCH_KEYS, DispatchKey
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_aot import load_native_aot, native_aot_modules
 from opgen.frontend.native_functions import load_program
@@ -162,7 +163,7 @@ def load_generation(request: Request, log: Diagnostics) -> Generation | None:
     program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:
         return None
-    options, templates = request.options, TemplateSet(inputs.templates)
+    options, templates = _options_for(program, request), TemplateSet(inputs.templates)
     checks = (Emitter("kept shim headers", check_shim_headers),) if _checks_shim_headers(options) else ()
     work = Work(
         bind((*emitters_for(options), *checks), program, options, templates),
@@ -173,6 +174,15 @@ def load_generation(request: Request, log: Diagnostics) -> Generation | None:
         lists=partial(_lists, request),
     )
     return Generation(program, None, work)
+
+
+def _options_for(program: Program, request: Request) -> Options:
+    """Return the options with the dispatch keys that code is written for: also keys that only definitions name."""
+    options = request.options
+    of_torch = tuple(key for key in options.dispatch_keys if key in TORCH_DISPATCH_KEYS)
+    named = (key for key in DispatchKey if key in program.backend_indices and key not in TORCH_DISPATCH_KEYS)
+    wanted = (key for key in named if key in options.dispatch_keys or not request.selects_backends)
+    return replace(options, dispatch_keys=(*of_torch, *wanted))
 
 
 def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:

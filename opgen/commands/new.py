@@ -18,12 +18,14 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
 from opgen.extension.rules import RESERVED_NAMESPACES
+from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.mlx.model import RESERVED_NAMESPACES as MLX_RESERVED
 from opgen.output.emitter import Emitter, bind
@@ -66,6 +68,25 @@ _MLX_FILES: Final = (
     "tests/test_library.py.in",
 )
 """The templates of a project; those that are not Python or TOML yet end in `.in`."""
+_LONGEST_NAME: Final = 100
+"""Names of files have a few words more, and may have 255 bytes."""
+_PACKAGES: Final = frozenset(
+    {
+        "mlx",
+        "nanobind",
+        "ninja",
+        "numpy",
+        "opgen",
+        "pip",
+        "pybind11",
+        "pytest",
+        "setup",
+        "setuptools",
+        "torch",
+        "torchgen",
+    }
+)
+"""Packages and modules that the build and the tests of a project import."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -114,12 +135,22 @@ def project_files(name: str, *, for_mlx: bool = False, oldest: Release | None = 
 
 
 def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        log.error("bad-project-name", f"'{name}' is no name for a library", label="letters, digits and '_' only")
+    id = "bad-project-name"
+    if not re.fullmatch(r"[A-Za-z](?:\w*[A-Za-z0-9])?", name, re.ASCII):
+        label = "letters, digits and '_' only, with a letter first and no '_' last"
+        log.error(id, f"'{name}' is no name for a library", label=label)
+    elif len(name) > _LONGEST_NAME:
+        log.error(id, f"'{name}' is too long for names of files", label=f"at most {_LONGEST_NAME} characters")
     elif name in KEYWORDS or name in reserved:
-        log.error("bad-project-name", f"a library can't be called '{name}': the name is taken in C++")
+        log.error(id, f"a library can't be called '{name}': the name is taken in C++")
+    elif name in C_NAMES:
+        log.error(id, f"a library can't be called '{name}': the C library uses this name")
     elif keyword.iskeyword(name):
-        log.error("bad-project-name", f"a package can't be called '{name}': it is a keyword of Python")
+        log.error(id, f"a package can't be called '{name}': it is a keyword of Python")
+    elif name in sys.stdlib_module_names or name in _PACKAGES:
+        log.error(id, f"a package can't be called '{name}': it would hide Python's package of this name")
+    if log.has_errors:
+        return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         log.error("project-exists", f"'{folder}' is there already", label="name another folder with --into")
 

@@ -72,7 +72,7 @@ def _shims(program: Program, options: Options) -> Iterator[_Shim]:
     yield _Shim("aten", None, tuple((operator, None) for operator in operators))
     groups = {f.func.name: group for group in program.structured_groups for f in group.functions()}
     listed = sorted(program.shims.per_device, key=_sort_key)
-    for key in _device_keys(program, options):
+    for key in options.shim_keys:
         served = ((operator, _serving_key(program, options, groups, operator, key)) for operator in listed)
         yield _Shim(key.lower(), key, tuple((operator, by) for operator, by in served if by is not None))
 
@@ -80,14 +80,6 @@ def _shims(program: Program, options: Options) -> Iterator[_Shim]:
 def _sort_key(operator: ShimmedOperator) -> str:
     function = operator.function
     return f"{function.namespace}.{function.func.name.name}.{function.func.name.overload_name or 'default'}"
-
-
-def _device_keys(program: Program, options: Options) -> Iterator[DispatchKey]:
-    yield DispatchKey.CPU
-    yield DispatchKey.CUDA
-    for key in (DispatchKey.MPS, DispatchKey.XPU):
-        if key in options.dispatch_keys or key in program.backend_indices:
-            yield key
 
 
 def _serving_key(

@@ -19,7 +19,7 @@ from opgen.api import native
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import ops_include
 from opgen.dest.origin import origin_comment
-from opgen.model import NativeFunction
+from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, unique
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options, Program
@@ -34,6 +34,8 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
 
     def render(function: NativeFunction) -> tuple[str, str, str, str] | None:
         if not needs_backend_select(function) or not program.selector.is_native_function_selected(function):
+            return None
+        if program.has_kernel(DispatchKey.BackendSelect, function):
             return None
         kernel = render_kernel(program, function, options)
         return function.namespace, ops_include(function.root_name, "_ops"), kernel, _registration(function)

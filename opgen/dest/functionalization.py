@@ -99,20 +99,28 @@ def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[s
     kernels = [render_mutation(program, function, group.functional) for function in functions]
     if str(group.functional.func.name) in _REGISTERED_BY_HAND:
         return kernels, []
-    return kernels, [_register(f) for f in functions if not f.has_composite_implicit_autograd_kernel]
+    registered = (f for f in functions if not f.has_composite_implicit_autograd_kernel)
+    return kernels, [_register(function) for function in registered if not _has_own_kernel(program, function)]
 
 
 def _render_view_group(program: Program, group: NativeFunctionsViewGroup) -> tuple[list[str], list[str]]:
     """Kernels and registrations of a view and its in-place form."""
     functions = list(group.functions(include_copy=False))
+    own = [function for function in functions if _has_own_kernel(program, function)]
     if group.composite:
-        return [], [r for function in functions for r in _register_composite(program, function)]
+        others = (function for function in functions if function not in own)
+        return [], [registration for function in others for registration in _register_composite(program, function)]
     kernels = [render_view(program, group)]
     if group.view_inplace is not None:
         kernels.append(render_inplace_view(program, group.view_inplace))
     if str(group.view.func.name) in _REGISTERED_BY_HAND:
         return kernels, []
-    return kernels, [_register(function) for function in functions]
+    return kernels, [_register(function) for function in functions if function not in own]
+
+
+def _has_own_kernel(program: Program, function: NativeFunction) -> bool:
+    """Return whether the author wrote the kernel, so that none is generated."""
+    return program.has_kernel(DispatchKey.Functionalize, function)
 
 
 def _register(function: NativeFunction) -> str:

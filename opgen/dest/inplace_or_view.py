@@ -35,7 +35,7 @@ from opgen.dest.autograd_kernels import (
 )
 from opgen.dest.includes import ops_include
 from opgen.frozen_dataclass import dataclass
-from opgen.model import NativeFunction
+from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
@@ -49,12 +49,13 @@ _TEMPLATE: Final = "ADInplaceOrViewType.cpp"
 
 def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """ADInplaceOrViewType_0.cpp … and ADInplaceOrViewTypeEverything.cpp"""
-    signatures = program.program.signatures
+    signatures, own = program.program.signatures, DispatchKey.ADInplaceOrView
+    functions = [matched for matched in program.functions if not program.program.has_kernel(own, matched.func)]
     yield from emit_sharded(
         templates,
         _TEMPLATE,
         {},
-        [noted for matched in program.functions if (noted := _Noted.of(matched)) is not None],
+        [noted for matched in functions if (noted := _Noted.of(matched)) is not None],
         key=lambda noted: noted.matched.func.root_name,
         item_env=lambda noted: _item_env(noted, signatures(noted.matched.func)),
         shards=SHARDS,

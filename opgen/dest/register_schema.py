@@ -33,7 +33,7 @@ def emit_register_schema(program: Program, options: Options, templates: Template
     def definition(function: NativeFunction) -> tuple[str, str, tuple[str, ...]]:
         is_wanted = options.force_schema_registration or program.selector.is_native_function_selected(function)
         schema = string_literal(program.signatures(function).schema) if is_wanted else ""
-        return function.namespace, schema, tuple(sorted(function.tags))
+        return function.namespace, schema, tuple(sorted(function.tags & program.tags.keys()))
 
     libraries: dict[str, list[_Definition]] = {_TORCH_NAMESPACE: []}
     definitions = () if options.skip_dispatcher_op_registration else map(definition, program.functions)

@@ -20,7 +20,7 @@ from opgen.api.python import is_factory
 from opgen.api.signatures import Signatures
 from opgen.dest.autograd_kernels import kernel_name, named_head, returned_value
 from opgen.dest.includes import ops_include
-from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, SchemaKind
+from opgen.model import Argument, BaseTy, BaseType, DispatchKey, FunctionSchema, NativeFunction, SchemaKind
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.snippets import Snippets
 from opgen.output.template import TemplateSet
@@ -59,7 +59,7 @@ def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[Output
         templates,
         "TraceType.cpp",
         {},
-        [function for function in program.functions if _has_tracer(function)],
+        [f for f in program.functions if _has_tracer(f) and not program.has_kernel(DispatchKey.Tracer, f)],
         key=lambda function: function.func.name.name.base,
         item_env=lambda function: _item_env(program.signatures(function)),
         shards=program.release.autograd_shards,

@@ -44,7 +44,7 @@ from opgen.dest.variable_type_forward import (
 from opgen.dest.variable_type_graph import render_history, render_hooks, render_nodes, render_saved_outputs
 from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
 from opgen.frozen_dataclass import dataclass
-from opgen.model import BaseTy, BaseType, NativeFunction
+from opgen.model import BaseTy, BaseType, DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, shard
 from opgen.output.snippets import Snippets
 from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
@@ -109,11 +109,14 @@ def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[Kern
         if not has_derived_kernel(matched) or is_written_by_hand(function):
             continue
         names = Names.of(function)
-        if not matched.info and _is_plain(function, names):
+        has_own = program.program.has_kernel(DispatchKey.Autograd, function)
+        if not matched.info and not has_own and _is_plain(function, names):
             yield KernelPiece(names.cpp, names.operator, DEFAULT_KEY, "", "")
             continue
         signatures = program.program.signatures(function)
         for key in matched.info or (DEFAULT_KEY,):
+            if program.program.has_kernel(DispatchKey[registered_key(key)], function):
+                continue
             kernel = derive_kernel(matched, key, names, signatures, home, known)
             name = home.kernel_prefix + names.kernel + ("" if key == DEFAULT_KEY else f"_{key}")
             yield KernelPiece(names.cpp, names.operator, key, name, _render_kernel(kernel, name))

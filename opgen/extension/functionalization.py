@@ -27,7 +27,7 @@ from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
 from opgen.frozen_dataclass import dataclass
-from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, SchemaKind
+from opgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -89,8 +89,12 @@ def _mutations(extension: Extension) -> Iterator[tuple[NativeFunction, _Register
     for group in extension.program.groups:
         for function in group.functions():
             writes = function.func.kind() is not SchemaKind.functional
-            if writes and not has_composite_implicit_kernel(function):
+            if writes and not has_composite_implicit_kernel(function) and not _has_own_kernel(extension, function):
                 yield _registered(function, _mutation(extension, function, group))
+
+
+def _has_own_kernel(extension: Extension, function: NativeFunction) -> bool:
+    return extension.program.has_kernel(DispatchKey.Functionalize, function)
 
 
 def _mutation(extension: Extension, function: NativeFunction, group: NativeFunctionsGroup) -> str:
@@ -188,7 +192,7 @@ def _return(function: NativeFunction, returns: str, returned: list[str | None]) 
 
 def _views(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]:
     for group in extension.program.view_groups:
-        if not group.composite and group.view_copy is not None:
+        if not group.composite and group.view_copy is not None and not _has_own_kernel(extension, group.view):
             yield _registered(group.view, _view(extension, group))
 
 

@@ -14,6 +14,7 @@ a structured kernel it makes the outputs as the form demands (see the template `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import device_check, device_guard
@@ -31,6 +32,9 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+
+_GENERATED_KEYS: Final = (DispatchKey.ADInplaceOrView, DispatchKey.Functionalize)
+"""Keys with a file of generated kernels; those of authors are in another."""
 
 
 def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -110,7 +114,8 @@ def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, t
         "functions": list(_functions(calls, wrappers)) if has_functions(key) else [],
         **_memory(known),
     }
-    file = render_file(extension, templates, f"Register{key}.cpp", "RegisterKernels.cpp", **env)
+    name = f"Register{key}Kernels.cpp" if key in _GENERATED_KEYS else f"Register{key}.cpp"
+    file = render_file(extension, templates, name, "RegisterKernels.cpp", **env)
     return OutputFile(file.path, file.text, group=known.source_group)
 
 

@@ -19,6 +19,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseType, FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
+from opgen.program.program import Program
 
 NEWER_TAGS: Final = ("inplace", "out")
 """Tags that the oldest torch which extensions are built for doesn't have."""
@@ -46,7 +47,7 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     groups: dict[frozenset[str], _TagGroup] = {}
     definitions: list[_Definition] = []
     for function in extension.program.functions:
-        tags = registered_tags(function)
+        tags = registered_tags(extension.program, function)
         if tags and tags not in groups:
             groups[tags] = _tag_group(f"tags_{len(groups)}", tags)
         name = groups[tags].name if tags else "{}"
@@ -63,14 +64,15 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     )
 
 
-def registered_tags(function: NativeFunction) -> frozenset[str]:
+def registered_tags(program: Program, function: NativeFunction) -> frozenset[str]:
     """The tags that the dispatcher is told of.
 
     By the tag `out` torch 2.13's code generator finds the out form that it calls in a functional one's stead.
     It gives that form all tensors first, then what else there is, with lists taken apart, and loses what is
     said by name; so a form that can't be called like that is better not found.
     """
-    return function.tags if _is_called_plainly(function.func) else function.tags - {"out"}
+    declared = function.tags.intersection(program.tags)
+    return declared if _is_called_plainly(function.func) else declared - {"out"}
 
 
 def _is_called_plainly(func: FunctionSchema) -> bool:

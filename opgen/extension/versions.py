@@ -26,7 +26,7 @@ from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
 from opgen.frozen_dataclass import dataclass
-from opgen.model import NativeFunction, OperatorName
+from opgen.model import DispatchKey, NativeFunction, OperatorName
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
@@ -43,6 +43,7 @@ class _Registered:
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
     functions = [f for f in extension.program.functions if not (f.is_boxed or has_composite_implicit_kernel(f))]
+    functions = [f for f in functions if not extension.program.has_kernel(DispatchKey.ADInplaceOrView, f)]
     views = [f for f in functions if is_tracked_view(f)]
     writing = [f for f in functions if f not in views and any(a.is_write for a in f.func.arguments.flat_all)]
     if not (views or writing):

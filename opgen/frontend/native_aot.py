@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, closest
+from opgen.input_files import read_text
 from opgen.model import DispatchKey
 from opgen.program.program import Program
 
@@ -37,7 +38,7 @@ def load_native_aot(folder: Path, program: Program, log: Diagnostics) -> frozens
 
 def _read(path: Path, program: Program, log: Diagnostics) -> Iterator[tuple[str, DispatchKey]]:
     try:
-        constants = _constants(ast.parse(path.read_text(encoding="utf-8")))
+        constants = _constants(ast.parse(read_text(path)))
     except SyntaxError as problem:
         log.error("native-aot", f"'{path}': line {problem.lineno} isn't valid Python")
         return

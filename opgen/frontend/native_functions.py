@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
-from opgen.frontend.entries import Entry, operator_of, read_entry
+from opgen.frontend.entries import DISPATCH, Entry, operator_of, read_entry
+from opgen.frontend.fields import word_list
 from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions, group_views
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
@@ -78,6 +79,7 @@ def load_definitions(
     are_tags_known = log.error_count == before
     tags_to_check = legal_tags if are_tags_known else None
     written = _read_entries(functions, tags_to_check, frozenset(ignored_keys), release, log, is_extension=is_extension)
+    _remark_on_ignored(written.entries, ignored_keys, log)
     check_each(written.entries, release, log)
     derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, release, log)
     if log.has_errors:
@@ -87,6 +89,20 @@ def load_definitions(
     add_forms(groups, functions_derived)
     made = (*[entry.function for entry in entries], *functions_derived)
     return Definitions(made, _index_kernels(entries, derived), legal_tags, groups.values(), release)
+
+
+def _remark_on_ignored(entries: Iterable[Entry], ignored: Iterable[DispatchKey], log: Diagnostics) -> None:
+    """Say where the first kernel is, of each key whose kernels are left out."""
+    names = [str(key) for key in ignored]
+    left_out: dict[str, Scalar] = {}
+    for entry in entries if names else ():
+        table = entry.values[DISPATCH]
+        for word in (word for keys, _ in table.entries for word in word_list(keys)) if table is not None else ():
+            if word.text in names:
+                left_out.setdefault(word.text, word)
+    for name, word in left_out.items():
+        message = f"kernels under '{name}' are left out, as this build is not for it"
+        log.remark("kernel-left-out", message, word.span, "'opgen gen --help' says which flag asks for them")
 
 
 def _release(functions: Source | Path, torch: Release | str | None, log: Diagnostics) -> Release | None:

@@ -25,6 +25,7 @@ from opgen.frontend.yaml_nodes import ListNode as ListNode
 from opgen.frontend.yaml_nodes import MappingNode as MappingNode
 from opgen.frontend.yaml_nodes import Node as Node
 from opgen.frontend.yaml_nodes import Scalar as Scalar
+from opgen.input_files import read_bytes
 from opgen.near_paths import nearest_path
 
 
@@ -32,14 +33,13 @@ def read_source(path: Path, name: str | None = None) -> Source:
     """Read a UTF-8 file as a `Source` named `name`, or `path`.  Raises UserError."""
     shown = name or str(path)
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError:
         near = nearest_path(path)
         label = "" if near is None else f"did you mean '{near}'?"
         raise UserError(Diagnostic("missing-file", f"there is no file '{shown}'", label=label)) from None
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise UserError(Diagnostic("unreadable-file", f"can't read '{shown}': {reason}")) from None
+    except OSError as problem:
+        raise UserError(Diagnostic("unreadable-file", f"can't read '{shown}': {problem.strerror}")) from None
     try:
         return Source(shown, _one_newline(data.decode("utf-8-sig")))
     except UnicodeDecodeError as problem:

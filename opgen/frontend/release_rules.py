@@ -35,6 +35,14 @@ def check_removed_types(entries: Iterable[Entry], release: Release) -> Iterator[
                 yield Diagnostic("unknown-type", message, entry.argument_span(argument.name), _last_with(type))
 
 
+def check_removed_keys(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each kernel under a dispatch key that the release has removed."""
+    for entry in entries:
+        for key in filter(release.removed_keys.__contains__, entry.kernels):
+            message = f"torch {release.name} has no dispatch key '{key}'"
+            yield Diagnostic("unknown-dispatch-key", message, entry.key_span(key), "remove this kernel")
+
+
 def _last_with(type: BaseTy) -> str:
     """The flag with which definitions may have a type that was removed."""
     names = [release.name for release in known_releases() if type not in release.removed_types]

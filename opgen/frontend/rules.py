@@ -38,7 +38,7 @@ from opgen.frontend.entries import (
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
 from opgen.frontend.registered_rules import check_registered_types, wanted_registered_default
-from opgen.frontend.release_rules import check_removed_types, check_seeded
+from opgen.frontend.release_rules import check_removed_keys, check_removed_types, check_seeded
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
     Argument,
@@ -71,6 +71,7 @@ def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -
     """Log every violation of the rules for single entries."""
     log.extend(_breaches(entries))
     log.extend(check_removed_types(entries, release))
+    log.extend(check_removed_keys(entries, release))
     foreign = [entry for entry in entries if entry.function.func.is_liberal]
     log.extend(check_seeded(entries if not foreign else (), release))
     log.extend(replace(untagged, severity="warning") for untagged in check_seeded(foreign, release))
@@ -233,10 +234,17 @@ def _check_symint_kernels(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("kernel-without-symint", message, entry.key_span(key), label)
 
 
-def _check_generated_tag(entry: Entry) -> Iterator[Diagnostic]:
-    if "generated" in entry.function.tags:
+def _check_form_tags(entry: Entry) -> Iterator[Diagnostic]:
+    func, tags = entry.function.func, entry.function.tags
+    if "generated" in tags:
         message = "the tag 'generated' marks forms that are derived, so no entry can have it"
         yield Diagnostic("generated-tag", message, _at(entry, TAGS), "remove it; 'autogen' asks for derived forms")
+    for kind, form in ((SchemaKind.inplace, "in-place"), (SchemaKind.out, "out")):
+        if kind.name in tags and func.kind() is not kind:
+            message = f"'{func.name}' is tagged '{kind.name}', but it is no {form} form"
+            yield Diagnostic(
+                "form-tag", message, _at(entry, TAGS), f"remove '{kind.name}'; opgen adds it to {form} forms"
+            )
 
 
 ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
@@ -250,7 +258,7 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     (("pin_memory",), _check_tensor_options),
     ((PYTHON_MODULE,), _check_python_module),
     ((DISPATCH,), _check_symint_kernels),
-    ((TAGS,), _check_generated_tag),
+    ((TAGS,), _check_form_tags),
     ((UFUNC_INNER_LOOP,), check_ufunc),
 )
 """The rules for single entries, each after the field or the word in the schema that a violation needs."""

@@ -16,12 +16,13 @@ from opgen.importing.cpp_source import read_cpp
 from opgen.importing.definitions import Imported, Operator, readable_schema
 from opgen.importing.python_source import read_python
 from opgen.importing.registration import Registration
+from opgen.input_files import read_text
 
 
 def read_source(path: Path, log: Diagnostics) -> Iterator[Imported]:
     """Yield the operators that a source registers, those of each registration by themselves."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as problem:
         log.error("import-unreadable", f"'{path}' can't be read: {problem}")
         return

@@ -61,9 +61,11 @@ def render_install_list(paths: Iterable[str]) -> str:
 
 
 def touch(path: str) -> bool:
-    """Makes the file newer than everything else; False if that can't be done.  No path is no work."""
+    """Make the file newer than everything else; return False if that can't be done.  No path is no work."""
     if not path:
         return True
+    if os.path.exists(path) and not os.path.isfile(path):
+        return False  # to open a pipe would wait for its reader
     try:
         with open(path, "ab"):
             os.utime(path)

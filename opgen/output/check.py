@@ -19,11 +19,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, UserError
 from opgen.frozen_dataclass import dataclass
+from opgen.input_files import read_bytes, read_text
 from opgen.output.files import OutputFile
 
 MAX_LINES: Final = 4000
@@ -56,14 +56,14 @@ def compare_text(path: str, text: str) -> Difference | None:
     """Return how the file differs from `text`, which would be written; None if it doesn't."""
     old = read_lines(path)
     new = tuple(text.removesuffix("\n").split("\n"))
-    is_same = old is not None and old == new and Path(path).read_bytes() == text.encode()
+    is_same = old is not None and old == new and read_bytes(path) == text.encode()
     return None if is_same else Difference(path, old, new)
 
 
 def read_lines(path: str) -> tuple[str, ...] | None:
     """The lines of a file; None if there is none."""
     try:
-        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n"))
+        return tuple(read_text(path, errors="replace").removesuffix("\n").split("\n"))
     except FileNotFoundError:
         return None
     except OSError as error:

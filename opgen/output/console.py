@@ -8,12 +8,17 @@ The bar shows only on a terminal, and only when a run takes long enough to be wa
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from opgen.output.report import WriteReport
+
+UNPRINTABLE: Final = 1
+"""The exit code of a run that can't print what it should."""
 
 PATIENCE: Final = 1.0
 """Seconds that a run may take before it shows a bar."""
@@ -34,6 +39,31 @@ class Stream(Protocol):
 
     def isatty(self) -> bool:
         """Whether a person looks at it."""
+
+
+def say(errors: str, text: str, code: int) -> int:
+    """Write to stderr and stdout; return the exit code, which is never 0 if `text` could not be written.
+
+    A stream that is closed, or whose reader has gone, is nobody's: then there is nothing to do.
+    """
+    _say_on_stderr(errors)
+    if not text:
+        return code
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (BrokenPipeError, AttributeError, ValueError):
+        return code
+    except OSError as problem:
+        _say_on_stderr(f"opgen: error: can't write to stdout: {problem.strerror} [output-not-written]\n")
+        return code or UNPRINTABLE
+    return code
+
+
+def _say_on_stderr(text: str) -> None:
+    with suppress(OSError, AttributeError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def format_summary(report: WriteReport, seconds: float) -> str:

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from opgen.frozen_dataclass import dataclass
+from opgen.input_files import read_bytes
 
 NAME: Final = ".opgen-manifest.json"
 """Its name, in the install directory."""
@@ -31,6 +32,7 @@ DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 FORMAT: Final = 4
 """The version of the file's format; a manifest of another version counts as none."""
 _MAX_RECORDS: Final = 16
+_STATES: Final = ("inputs", "outputs")
 _TICK_NS: Final = 20_000_000
 """Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
 
@@ -69,8 +71,6 @@ class Record:
     quiet: bool = False
     said: str = ""
     """What the run had to remark, to be said again."""
-    stamp: str = ""
-    """The file to touch at the end of each run, if any."""
     python: str = sys.version
     line: str = ""
     """What it was read from, so that it need not be spelled anew."""
@@ -87,7 +87,7 @@ def file_state(path: str, known_digest: str | None = None) -> FileState:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
             return FileState(_FOLDER if stat.S_ISDIR(found.st_mode) else "")
-        content = _digest_of(path) if known_digest is None else known_digest
+        content = digest(read_bytes(path)) if known_digest is None else known_digest
     except OSError:
         return FileState("")
     if found.st_ctime_ns > time.time_ns() - _TICK_NS:
@@ -103,16 +103,11 @@ def is_unchanged(path: str, state: FileState) -> bool:
             return True
         if stat.S_ISDIR(found.st_mode):
             return state.digest == _FOLDER
-        return stat.S_ISREG(found.st_mode) and found.st_size == state.size and _digest_of(path) == state.digest
+        return found.st_size == state.size and digest(read_bytes(path)) == state.digest
     except OSError:
         return not state.digest
     except ValueError:
         return False  # such a path was never written by us
-
-
-def _digest_of(path: str) -> str:
-    with open(path, "rb", buffering=0) as file:
-        return digest(file.read())
 
 
 def find_current(arguments: Sequence[str]) -> Record | None:
@@ -150,8 +145,7 @@ def _is_current(record: Record) -> bool:
 def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
     """The records of the folder's manifest; none if it has no sound one."""
     try:
-        with open(os.path.join(folder, NAME), "rb") as file:
-            head, _, body = file.read().partition(b"\n")
+        head, _, body = read_bytes(os.path.join(folder, NAME)).partition(b"\n")
         header = json.loads(head)
         if header != {"opgen manifest": FORMAT, "digest": digest(body)}:
             return ()
@@ -179,10 +173,23 @@ def _write_record(record: Record) -> str:
 
 
 def _read_record(line: str) -> Record:
-    fields: Mapping[str, Any] = json.loads(line)
-    states = {
-        name: {path: FileState(*state) for path, state in fields.get(name, {}).items()}
-        for name in ("inputs", "outputs")
-    }
+    """Read a record; raise TypeError, ValueError or AttributeError if its fields have other types than opgen writes."""
+    fields: dict[str, Any] = json.loads(line)
+    states = {name: {path: _read_state(state) for path, state in fields.pop(name).items()} for name in _STATES}
     lists = {name: tuple(fields[name]) for name in ("arguments", "folders")}
-    return Record(**{**fields, **states, **lists, "line": line})
+    record = Record(**{**fields, **states, **lists, "line": line})
+    texts = (record.folder, record.options, record.said, record.python, *record.arguments, *record.folders)
+    if (
+        not all(isinstance(text, str) for text in texts)
+        or type(record.total) is not int
+        or type(record.quiet) is not bool
+    ):
+        raise TypeError
+    return record
+
+
+def _read_state(state: Any) -> FileState:
+    name, *numbers = state
+    if not isinstance(name, str) or not all(type(number) is int for number in numbers):
+        raise TypeError
+    return FileState(name, *numbers)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.diagnostics import Diagnostics, Note
+from opgen.input_files import read_text
 from opgen.output.files import OutputFile
 
 MAX_DIFF_LINES: Final = 60
@@ -33,7 +34,7 @@ def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diag
     for file in files:
         path = folder / file.path
         try:
-            on_disk = path.read_text(encoding="utf-8")
+            on_disk = read_text(path)
         except FileNotFoundError:
             notes = (Note(f"write it with {flag}"),)
             log.warning("pinned-file-missing", f"'{path}' not found, so it can't be checked", notes=notes)
@@ -51,7 +52,7 @@ def diff_pinned(file: OutputFile, folder: Path, log: Diagnostics) -> tuple[str, 
     """
     path = folder / file.path
     try:
-        on_disk = path.read_text(encoding="utf-8")
+        on_disk = read_text(path)
     except FileNotFoundError:
         return tuple(_diff(path, None, file.text, context=3))
     except (OSError, UnicodeDecodeError) as problem:

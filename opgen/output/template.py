@@ -37,6 +37,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.diagnostics import Diagnostic, Note, Source, UserError, did_you_mean
+from opgen.input_files import read_text
 from opgen.output.template_parser import (
     DIRECTIVES,
     Conditional,
@@ -156,7 +157,7 @@ def _names_in(folders: Iterable[Path]) -> Iterator[str]:
 def _read_template(path: Path) -> str:
     """The text of the file, or a diagnostic that says why it has none."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except IsADirectoryError:
         problem = Diagnostic("template-unreadable", f"template '{path}' is a folder")
     except UnicodeDecodeError as error:

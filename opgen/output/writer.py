@@ -25,6 +25,7 @@ from types import MappingProxyType, TracebackType
 from typing import Final, NamedTuple
 
 from opgen.diagnostics import Diagnostic, UserError
+from opgen.input_files import read_bytes, why_not_a_file
 from opgen.output.files import OutputFile
 from opgen.output.folder_lock import lock_folder
 from opgen.output.manifest import FileState, digest
@@ -197,16 +198,15 @@ class Target:
             raise _in_the_way(f"write '{path}'", os.path.dirname(path)) from None
         except OSError as error:
             raise _explained("read", path, error) from None
-        if stat.S_ISDIR(status.st_mode):
-            raise UserError(Diagnostic("output-not-written", f"can't write '{path}': it is a folder"))
+        if (reason := why_not_a_file(status.st_mode)) is not None:
+            raise _explained("write", path, reason)
         if status.st_size != len(data):
             return True
         known = self.known.get(path)
         if known is not None and (known.mtime, known.ctime) == (status.st_mtime_ns, status.st_ctime_ns):
             return known.digest != name
         try:
-            with open(path, "rb", buffering=0) as file:
-                return file.read() != data
+            return read_bytes(path) != data
         except OSError as error:
             raise _explained("read", path, error) from None
 
@@ -247,14 +247,13 @@ class Target:
 
     def _is_ours(self, path: str, state: FileState) -> bool:
         """Whether a file is below a root and as a former run wrote it."""
-        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         roots = [os.path.realpath(root) for root in self._roots.values()]
-        if not any(real.startswith(f"{root}{os.sep}") for root in roots) or os.path.islink(path):
-            return False
         try:
-            with open(path, "rb", buffering=0) as file:
-                return digest(file.read()) == state.digest
-        except (OSError, ValueError):
+            real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            if not any(real.startswith(f"{root}{os.sep}") for root in roots) or os.path.islink(path):
+                return False
+            return digest(read_bytes(path)) == state.digest
+        except (OSError, ValueError):  # such a path was never written by opgen
             return False
 
     def _remove(self, paths: Sequence[str]) -> None:

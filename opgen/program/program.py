@@ -57,6 +57,8 @@ class Options:
     force_schema_registration: bool = False
     """Whether operators that are not selected still get their schemas registered."""
     generate: frozenset[str] = frozenset({"headers", "sources", "declarations_yaml"})
+    shim_keys: tuple[DispatchKey, ...] = (DispatchKey.CPU, DispatchKey.CUDA)
+    """The devices that have shims of their own, whether or not code is written for their kernels."""
     update_aoti_c_shim: bool = False
     extend_aoti_c_shim: bool = False
 
@@ -129,6 +131,11 @@ class Program:
         if found is None:
             found = self._view_signatures[id(group)] = ViewGroupSignatures(group)
         return found
+
+    def has_kernel(self, key: DispatchKey, function: NativeFunction) -> bool:
+        """Return whether the operator's entry names a kernel under the key."""
+        index = self.backend_indices.get(key)
+        return index is not None and index.has_kernel(function)
 
     @property
     def groups(self) -> tuple[NativeFunctionsGroup, ...]:

@@ -22,6 +22,7 @@ from typing import Final
 
 from opgen.diagnostics import Diagnostics
 from opgen.frozen_dataclass import dataclass
+from opgen.input_files import read_text
 from opgen.releases.known import known_releases, newest_release, packaged_release
 from opgen.releases.release import Release
 from opgen.schema.types import BaseTy
@@ -97,7 +98,7 @@ def _version_files_in(folder: Path) -> Iterator[Path]:
 
 def _read_version(path: Path) -> str:
     """The version that a file says; empty if it says none."""
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_text(path, errors="replace")
     if path.suffix == ".txt":
         return text.strip()
     found = _ASSIGNMENT.search(text)
@@ -146,7 +147,7 @@ def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
     path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
     if not path.is_file():
         return frozenset()
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_text(path, errors="replace")
     return frozenset(
         type for type in release.removed_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
     )

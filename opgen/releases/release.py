@@ -25,12 +25,14 @@ class Release:
     # What definitions may say.
     removed_types: frozenset[BaseTy]
     """Types of earlier releases that schemas can't have any more."""
+    removed_keys: frozenset[DispatchKey]
+    """Dispatch keys of earlier releases that no kernel can be registered under any more."""
     unseeded_operators: frozenset[str]
     """Operators that sound random, but don't need the tag `nondeterministic_seeded`."""
     without_functional_form: frozenset[str]
     """Operators that write to an argument without a functional form: functionalization never meets them."""
     form_tags: frozenset[str]
-    """Tags that operators have for their form, if the definitions declare them; derived forms always do."""
+    """Tags that operators have for their form, if the definitions declare them."""
 
     # What is written.
     named_dimensions: bool

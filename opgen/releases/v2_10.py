@@ -46,7 +46,8 @@ _COMPLEX_GRADIENTS: Final = frozenset(
 V2_10: Final = Release(
     version=(2, 10),
     removed_types=frozenset(),
-    unseeded_operators=frozenset(),
+    removed_keys=frozenset({DispatchKey.MKLDNN, DispatchKey.OpenGL, DispatchKey.OpenCL, DispatchKey.IDEEP}),
+    unseeded_operators=frozenset({"_cudnn_init_dropout_state"}),
     without_functional_form=frozenset(
         {
             "_cummax_helper",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from opgen.dispatch_keys import DispatchKey
 from opgen.releases.v2_12 import V2_12
 from opgen.schema.types import BaseTy
 
@@ -21,4 +22,5 @@ V2_13: Final = replace(
     named_dimensions=False,
     removed_types=frozenset({BaseTy.Dimname}),
     stable_types=V2_12.stable_types | {BaseTy.Generator},
+    removed_keys=V2_12.removed_keys | {DispatchKey.Named},
 )

@@ -35,6 +35,6 @@ V2_15: Final = replace(
     ),
     class_exports=_EXPORTS,
     kernel_exports=_EXPORTS,
-    unseeded_operators=frozenset({"_philox_randint_"}),
+    unseeded_operators=V2_14.unseeded_operators | {"_philox_randint_"},
     without_functional_form=V2_14.without_functional_form | {"_cudnn_attention_forward_no_dropout_inplace"},
 )

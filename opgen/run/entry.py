@@ -12,28 +12,48 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
+
+from opgen.output.console import UNPRINTABLE
+
+_STDERR: Final = 2
 
 
 def run_as_program(main: Callable[[], int]) -> NoReturn:
     """Run a command as a program."""
     # A run makes few cycles and ends soon, so the garbage collector would only take time.
     gc.disable()
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a path may hold what the terminal can't show
     try:
-        code = main()
-        sys.stdout.flush()
+        code = _result(main)
     except BrokenPipeError:
-        # The reader of the report has gone.  The files are written; Python must not complain at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    with suppress(OSError):
-        sys.stderr.flush()
+    except OSError:  # `--help` can't be written
+        code = UNPRINTABLE
     # Python's teardown is slow, and the system's is not.
     os._exit(code)
+
+
+def _result(main: Callable[[], int]) -> int:
+    try:
+        return main()
+    except SystemExit as end:  # of argparse, which has printed its help or what is wrong
+        if not end.code:
+            sys.stdout.flush()
+        return end.code if isinstance(end.code, int) else 0
+
+
+def _open_closed_streams() -> None:
+    """Give streams that the caller has closed to nobody: else the next file that is opened would be one of them."""
+    handle = os.open(os.devnull, os.O_RDWR)
+    while handle <= _STDERR:
+        handle = os.dup(handle)
+    os.close(handle)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(_STDERR, "w", encoding="utf-8")
 
 
 def names_of(module: str, *names: str) -> Callable[[str], Any]:

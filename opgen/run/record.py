@@ -53,7 +53,6 @@ class RunRecord:
             inputs={},
             outputs={},
             quiet=self.flags.quiet,
-            stamp=os.fspath(self.flags.stamp or ""),
         )
         self._records: tuple[Record, ...] = ()
         self._former: Record | None = None

@@ -36,7 +36,7 @@ def render(
 ) -> list[Rendered]:
     """Run all emitters and put their files where they wait; an emitter with mistakes puts nothing."""
     parent = os.getpid()
-    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet) as progress:
+    with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet and sys.stderr is not None) as progress:
 
         def put(number: int) -> Rendered:
             emitter = emitters[number]

@@ -10,6 +10,7 @@ was read and written is unchanged, the run ends before the command is imported.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING, Final
 
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.output.build_files import touch
-from opgen.output.console import format_report
+from opgen.output.console import format_report, say
 from opgen.output.manifest import find_current
 from opgen.output.report import WriteReport
 
 if TYPE_CHECKING:
     from opgen.run.command import Answer, Command
 
+_STAMP_FLAG: Final = "--stamp"  # of `opgen.run.flags`, which takes a while to import
 INTERRUPTED: Final = 130
 """The exit code of a run that was interrupted from the keyboard."""
 INTERNAL_ERROR: Final = 70
@@ -33,10 +35,12 @@ INTERNAL_ERROR: Final = 70
 def run(name: str, argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 for a mistake of the user, 70 for a bug in opgen, 130 if interrupted."""
     started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
+    if not _has_working_directory():
+        return say("opgen: error: the working directory doesn't exist any more [missing-file]\n", "", 1)
     current = None if _asks_for_format(arguments) else find_current((name, *arguments))
-    if current is not None and touch(current.stamp):
+    if current is not None and touch(_stamp_among(arguments)):
         report = WriteReport(current.total, (), folders=current.folders)
-        return _say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
+        return say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
     command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
     options = command.read_options(arguments, log)
     answer: Answer | None = None
@@ -46,23 +50,42 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
             answer = work.carry_out(command.start_record(arguments, options, started), log)
     except UserError as problem:
         log.extend(problem.diagnostics)
+    except OSError as problem:
+        what = f"can't use '{os.fsdecode(problem.filename)}'" if problem.filename else "the system refuses a call"
+        log.error("unusable-file", f"{what}: {problem.strerror or problem}")
+    except MemoryError:
+        log.error("out-of-memory", "there isn't enough memory for this run")
     except KeyboardInterrupt:
-        return _say("opgen: interrupted; every file is whole, old or new\n", "", INTERRUPTED)
+        return say("opgen: interrupted; every file is whole, old or new\n", "", INTERRUPTED)
     except Exception as error:
         render = importlib.import_module("opgen.run.internal_error").render_internal_error
-        return _say(render(error), "", INTERNAL_ERROR)
+        return say(render(error), "", INTERNAL_ERROR)
     if answer is None or log.has_errors:
-        return _say(*command.render_mistakes(options, log), command.mistake_code)
-    return _say(answer.said, answer.text, answer.code)
+        return say(*command.render_mistakes(options, log), command.mistake_code)
+    return say(answer.said, answer.text, answer.code)
+
+
+def _has_working_directory() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _stamp_among(arguments: Sequence[str]) -> str:
+    """Return the file that `--stamp` names, without knowing the other flags; empty if there is none."""
+    stamp, words = "", iter(arguments)
+    for word in words:
+        if word == "--":
+            break
+        if word == _STAMP_FLAG:
+            stamp = next(words, "")
+        elif word.startswith(f"{_STAMP_FLAG}="):
+            stamp = word.partition("=")[2]
+    return stamp
 
 
 def _asks_for_format(arguments: Sequence[str]) -> bool:
     """Return whether diagnostics are printed for a program: then nothing is repeated from the last run."""
     return any(argument.startswith("--format") for argument in arguments)
-
-
-def _say(errors: str, text: str, code: int) -> int:
-    """Write to stderr and stdout; return the exit code."""
-    sys.stderr.write(errors)
-    sys.stdout.write(text)
-    return code

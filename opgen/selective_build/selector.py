@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Final, Protocol
 
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError
 from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
+from opgen.input_files import read_text
 from opgen.selective_build.operator import (
     SelectiveBuildOperator,
     merge_debug_info,
@@ -115,7 +115,7 @@ class SelectiveBuilder:
     def from_yaml_path(config_path: str) -> SelectiveBuilder:
         """Reads a selection from a YAML file."""
         try:
-            text = Path(config_path).read_text(encoding="utf-8")
+            text = read_text(config_path)
         except (OSError, UnicodeDecodeError) as problem:
             raise UserError(Diagnostic("unreadable-file", f"can't read '{config_path}': {problem}")) from None
         return SelectiveBuilder.from_yaml_str(text)

@@ -35,11 +35,13 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
         "nanobind-mismatch": "tests/unit/test_nanobind.py",
         "nanobind-missing": "tests/unit/test_nanobind.py",
         "nanobind-unknown": "tests/unit/test_nanobind.py",
+        "out-of-memory": "tests/faults/test_files.py",
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
         "scikit-learn-missing": "tests/autoheuristic/test_training.py",
         "pygls-missing": "tests/unit/test_lsp.py",
         "torch-missing": "tests/conformance/test_mobile_upgraders.py",
+        "unusable-file": "tests/faults/test_files.py",
         "unknown-pattern": "tests/conformance/test_fuse.py",
         "upgrader-unreadable": "tests/conformance/test_mobile_upgraders.py",
     }
@@ -93,7 +95,8 @@ def _reached(modules: Iterable[str]) -> set[Path]:
 def ids_in_source() -> Mapping[str, str]:
     """All ids of what the commands run, and a file that has each."""
     found: dict[str, str] = {}
-    for path in sorted(_reached(f"opgen.commands.{name.removeprefix('opgen.')}" for name in COMMANDS)):
+    commands = (f"opgen.commands.{name.removeprefix('opgen.')}" for name in COMMANDS)
+    for path in sorted(_reached((*commands, "opgen.run.spine"))):
         for id in _ids(ast.parse(path.read_text(encoding="utf-8"))):
             found.setdefault(id, path.relative_to(ROOT).as_posix())
     return found

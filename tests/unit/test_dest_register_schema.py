@@ -30,11 +30,10 @@ def test_equal_tags_are_declared_once_a_library(templates: TemplateSet) -> None:
     assert_expected_inline(
         text_of(emit_register_schema, program_of(DEFINITIONS), templates),
         r"""TORCH_LIBRARY(aten, m) {
-  const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise, at::Tag::pt2_compliant_tag};
+  const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise};
   m.def("scale(Tensor self, str how=\"as \\\\ is\") -> Tensor", tags_0);
   m.def("scale.by(Tensor self, float by) -> Tensor", tags_0);
-  const std::vector<at::Tag> tags_1 = {at::Tag::pt2_compliant_tag};
-  m.def("drop(Tensor self) -> Tensor", tags_1);;
+  m.def("drop(Tensor self) -> Tensor", {});;
 }
 TORCH_LIBRARY(mine, m) {
   const std::vector<at::Tag> tags_0 = {at::Tag::core};

@@ -439,7 +439,7 @@ opgen: error: there is no file 'ops.yaml' [missing-file]
         assert_expected_inline(
             self.mistake(path),
             """\
-opgen: error: can't read 'ops.yaml': Is a directory [unreadable-file]
+opgen: error: can't read 'ops.yaml': it is a folder [unreadable-file]
 """,
         )
 

@@ -1,0 +1,68 @@
+"""A path → the bytes or the text of the file there.
+
+    read_bytes("ops.yaml")      →   its bytes
+    read_bytes("/dev/zero")     →   OSError: it is a device, not a file
+
+To read a device may never end, and to open a pipe waits until somebody writes to it: only regular files are opened.
+This module imports next to nothing, as a run without changes needs it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import Final
+
+MAX_BYTES: Final = 1 << 30
+"""The size of the largest file that is read."""
+_KINDS: Final = (
+    (stat.S_ISDIR, errno.EISDIR, "it is a folder"),
+    (stat.S_ISFIFO, errno.EINVAL, "it is a pipe, not a file"),
+    (stat.S_ISSOCK, errno.EINVAL, "it is a socket, not a file"),
+)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises OSError, whose `strerror` says what is there instead.
+    """
+    try:
+        status = os.stat(path)
+        if (reason := why_not_a_file(status.st_mode)) is not None:
+            raise reason
+        with open(path, "rb", buffering=0) as file:
+            data = _read(file.fileno(), status.st_size) if status.st_size <= MAX_BYTES else None
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have this name") from None
+    if data is None or len(data) > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MAX_BYTES >> 20} MiB")
+    return data
+
+
+def _read(file: int, size: int) -> bytes:
+    """Return what is in an open file, at most one byte more than is allowed; its size is a hint."""
+    parts: list[bytes] = []
+    room = MAX_BYTES + 1
+    while room > 0 and (part := os.read(file, min(room, max(size + 1, 1 << 16)))):
+        parts.append(part)
+        room -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def read_text(path: str | os.PathLike[str], *, errors: str = "strict") -> str:
+    """Return the text of a UTF-8 file; each line ends with a newline alone, whatever the file has.
+
+    Raises OSError as `read_bytes` does, and UnicodeDecodeError.
+    """
+    text = read_bytes(path).decode("utf-8", errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def why_not_a_file(mode: int) -> OSError | None:
+    """Return what says that something with this mode is no regular file; None if it is one."""
+    if stat.S_ISREG(mode):
+        return None
+    found = ((number, reason) for is_kind, number, reason in _KINDS if is_kind(mode))
+    return OSError(*next(found, (errno.EINVAL, "it is a device, not a file")))
