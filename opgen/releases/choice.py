@@ -98,11 +98,19 @@ def _version_files_in(folder: Path) -> Iterator[Path]:
 
 def _read_version(path: Path) -> str:
     """The version that a file says; empty if it says none."""
-    text = read_text(path, errors="replace")
+    text = _text_of(path)
     if path.suffix == ".txt":
         return text.strip()
     found = _ASSIGNMENT.search(text)
     return found[1] if found else ""
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file; empty if it can't be read, which is reported by whoever needs it."""
+    try:
+        return read_text(path, errors="replace")
+    except OSError:
+        return ""
 
 
 def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_VERSION_FLAG) -> Release | None:
@@ -145,9 +153,7 @@ def _release_with_types(release: Release, definitions: Path | None, log: Diagnos
 def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
     """The types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
     path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
-    if not path.is_file():
-        return frozenset()
-    text = read_text(path, errors="replace")
+    text = _text_of(path)
     return frozenset(
         type for type in release.removed_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
     )

@@ -52,7 +52,7 @@ def test_only_selected_operators_are_registered(templates: TemplateSet) -> None:
         text_of(emit_register_schema, program, templates),
         """\
 TORCH_LIBRARY(aten, m) {
-  const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise, at::Tag::pt2_compliant_tag};
+  const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise};
   m.def("scale(Tensor self, str how=\\"as \\\\\\\\ is\\") -> Tensor", tags_0);
   m.def("scale.by(Tensor self, float by) -> Tensor", tags_0);;
 }
