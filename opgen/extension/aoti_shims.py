@@ -141,7 +141,7 @@ def _find(extension: Extension) -> _Found:
     signatures: dict[NativeFunction, ShimSignature] = {}
     problems: list[tuple[NativeFunction, str]] = []
     first: dict[tuple[str, tuple[str, ...]], NativeFunction] = {}
-    for function in filter(_is_called, extension.program.functions):
+    for function in (each for each in extension.program.functions if _is_called(extension, each)):
         name = _torch_name(function)
         problem = f"torch has one of this name, 'aoti_torch_cpu_{name}'" if name in names_of_torch else ""
         try:
@@ -159,9 +159,9 @@ def _find(extension: Extension) -> _Found:
     return _Found(signatures, tuple(problems))
 
 
-def _is_called(function: NativeFunction) -> bool:
+def _is_called(extension: Extension, function: NativeFunction) -> bool:
     """Whether models call a form: an out form if torch finds it by its tag, and nothing that is made of others."""
-    is_found = function.func.kind() is not SchemaKind.out or "out" in registered_tags(function)
+    is_found = function.func.kind() is not SchemaKind.out or "out" in registered_tags(extension.program, function)
     return is_found and is_called_by_models(function.func) and not function.has_composite_implicit_autograd_kernel
 
 
