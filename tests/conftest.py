@@ -29,6 +29,7 @@ QUICK: Final = ("tests/unit/", "tests/golden/", "tests/property/")
 """Tests that come first: they take about a minute in all, and most mistakes show in them."""
 SLOWEST_FIRST: Final = (
     "tests/extension/",
+    "tests/stable/",
     "tests/compile/",
     "tests/mlx/",
     "tests/packaged/test_derivatives.py",

@@ -107,7 +107,7 @@ def _statements(overload: Overload, numbers: set[str]) -> Iterator[str]:
         yield f"    return {_wrapped(overload.signature, _call(out, _with_outs(names, out)))}"
     call = _call(base, names)
     if any(a.name == "requires_grad" for a in signature.tensor_options_args):
-        call += ".requires_grad_(requires_grad)"
+        call = f"_opgen.with_grad({call}, requires_grad)"
     yield f"return {_wrapped(signature, call)}"
 
 

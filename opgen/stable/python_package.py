@@ -20,7 +20,7 @@ from opgen.extension.batching import is_batched_by_broadcasting
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
 from opgen.extension.python_package import FOLDER, RETURN_TYPES, named_returns
 from opgen.frozen_dataclass import dataclass
-from opgen.model import BaseTy, BaseType, NativeFunction, OptionalType, Return
+from opgen.model import BaseTy, BaseType, NativeFunction, OptionalType, Return, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
@@ -114,7 +114,7 @@ def _derived_kernels(extension: Extension, functions: list[NativeFunction]) -> I
         if "generated" in group.out.tags and group.out in functions:
             yield f'_support.register_out("{group.out.func.name}", "{group.functional.func.name}")'
     for function in functions:
-        if needs_functional_form(extension, function):
+        if needs_functional_form(extension, function) and _written_functional(extension, function) is None:
             schema = functional_schema(function.func)
             yield f'_support.define_functional("{function.func.name}", {schema!r})'
 
@@ -184,7 +184,19 @@ def _functionalization(extension: Extension, functions: list[NativeFunction]) ->
                 yield _functionalize(function, str(group.functional.func.name))
     for function in functions:
         if needs_functional_form(extension, function):
-            yield _functionalize(function, f"{FUNCTIONAL_PREFIX}{function.func.name}")
+            written = _written_functional(extension, function)
+            own = f"{FUNCTIONAL_PREFIX}{function.func.name}" if written is None else str(written.func.name)
+            yield _functionalize(function, own)
+
+
+def _written_functional(extension: Extension, function: NativeFunction) -> NativeFunction | None:
+    """Return the functional form that the author wrote of an operator without a group, which has all forms."""
+    wanted = function.func.signature(strip_default=True)
+    for other in extension.program.functions:
+        is_functional = other.func.kind() is SchemaKind.functional and not other.func.arguments.written
+        if is_functional and other.func.signature(strip_default=True) == wanted:
+            return other
+    return None
 
 
 def _functionalize(function: NativeFunction, functional: str) -> str:
