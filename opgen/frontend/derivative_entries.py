@@ -363,11 +363,9 @@ def _read_backward(
     written: WrittenFormula, var_names: tuple[str, ...], operator: Operator, languages: _Languages, log: Diagnostics
 ) -> tuple[Formula, Derivative | None]:
     """Return a formula for gradients, and what is made of it unless something is wrong with it."""
-    text = written.cpp or written.python
-    assert text is not None
     before = log.error_count
-    formula = Formula(written.key, var_names, text, identifiers(text.text))
-    if written.cpp is not None:
+    formula = Formula(written.key, var_names, written.text, identifiers(written.text.text))
+    if written.is_cpp:
         log.extend(check_backward(formula, operator))
     if written.python is not None:
         log.extend(check_python(written.python, languages.scope()))

@@ -33,22 +33,24 @@ _LANGUAGES: Final = (CPP, PYTHON)
 
 @dataclass(frozen=True, slots=True)
 class WrittenFormula:
-    """A formula as the author wrote it; at least one language has a text."""
+    """A formula as the author wrote it."""
 
     key: Scalar
     """What it is for."""
-    cpp: Scalar | None
-    """In C++, and perhaps in Python as well."""
+    text: Scalar
+    """The text in C++; the text in Python if there is no other."""
+    is_cpp: bool
+    """Whether there is a text in C++."""
     python: Scalar | None
-    """In Python alone."""
+    """The text that is for Python alone."""
 
     def for_cpp(self, log: Diagnostics) -> Scalar | None:
         """Return the text in C++; None, with the reason logged, if there is none."""
-        if self.cpp is None:
-            assert self.python is not None
-            message = f"the formula for '{self.key.text}' is in Python, but this extension's autograd is in C++"
-            log.error("formula-language", message, self.python.span, f"add '{CPP}: …' beside it")
-        return self.cpp
+        if self.is_cpp:
+            return self.text
+        message = f"the formula for '{self.key.text}' is in Python, but this extension's autograd is in C++"
+        log.error("formula-language", message, self.text.span, f"add '{CPP}: …' beside it")
+        return None
 
 
 def read_formula(key: Scalar, value: Node, log: Diagnostics) -> WrittenFormula | None:
@@ -56,22 +58,25 @@ def read_formula(key: Scalar, value: Node, log: Diagnostics) -> WrittenFormula |
     if isinstance(value, MappingNode):
         return _read_languages(key, value, log)
     text = _read_text(key, value, "C++", log)
-    return None if text is None else WrittenFormula(key, text, None)
+    return None if text is None else WrittenFormula(key, text, is_cpp=True, python=None)
 
 
 def _read_languages(key: Scalar, node: MappingNode, log: Diagnostics) -> WrittenFormula | None:
-    found: dict[str, Scalar | None] = {}
+    before, found = log.error_count, dict[str, Scalar]()
     for language, value in node.entries:
         if language.text not in _LANGUAGES:
             message = f"'{language.text}' is not a language of formulas"
             log.error("unknown-key", message, language.span, expected(language.text, _LANGUAGES))
-            return None
-        found[language.text] = _read_text(key, value, "C++" if language.text == CPP else "Python", log)
-    if not found:
+            continue
+        text = _read_text(key, value, "C++" if language.text == CPP else "Python", log)
+        if text is not None:
+            found[language.text] = text
+    if not node.entries:
         log.error("missing-value", f"'{key.text}' has no formula", node.span, f"write '{{{CPP}: …, {PYTHON}: …}}'")
-    if not found or None in found.values():
+    if log.error_count > before:
         return None
-    return WrittenFormula(key, found.get(CPP), found.get(PYTHON))
+    python = found.get(PYTHON)
+    return WrittenFormula(key, next(filter(None, (found.get(CPP), python))), CPP in found, python)
 
 
 def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Scalar | None:
@@ -118,12 +123,11 @@ def python_formula(written: WrittenFormula, scope: FormulaScope, log: Diagnostic
     """Return a formula in Python; None, with the reason logged, if it is in C++ and can't be translated."""
     if written.python is not None:
         return qualify_operators(written.python.text.strip(), scope.operators)
-    assert written.cpp is not None
     try:
-        return translate_formula(written.cpp.text, scope)
+        return translate_formula(written.text.text, scope)
     except UntranslatableError as problem:
-        span = written.cpp.span_at(problem.start, problem.end)
-        said = written.cpp.text[problem.start : problem.end]
+        span = written.text.span_at(problem.start, problem.end)
+        said = written.text.text[problem.start : problem.end]
         message = f"this formula can't be translated to Python: '{said}' {problem.reason}"
         label = f"write '{written.key.text}: {{{CPP}: …, {PYTHON}: …}}'"
         log.error("formula-language", message, span, label)

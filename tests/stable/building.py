@@ -37,7 +37,7 @@ def build(folder: Path) -> Path:
 
     Raises RuntimeError with all that the build said if it fails.
     """
-    command = [sys.executable, "-c", _SETUP, LIBRARY, folder.resolve(), OLDEST]
+    command = [sys.executable, "-c", _SETUP, os.fspath(LIBRARY), os.fspath(folder.resolve()), OLDEST]
     environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -208,13 +208,14 @@ def test_saved_tensors_are_freed(portable: ModuleType) -> None:
 
 
 def test_writes_count_versions(portable: ModuleType) -> None:
-    for write in (
+    writes: tuple[Function, ...] = (
         lambda x: portable.scaled_add_(x, numbers(3)),
         lambda x: portable.scaled_add(numbers(3), numbers(3), out=x),
         lambda x: portable.rowsum(numbers(2, 3), out=x),
         lambda x: portable.clear_(x),
         lambda x: portable.accumulate(x, numbers(3)),
-    ):
+    )
+    for write in writes:
         tensor = numbers(3)
         before = tensor._version
         write(tensor)
