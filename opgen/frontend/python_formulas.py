@@ -109,7 +109,9 @@ _PRESENCE: Final = ("defined", "has_value")
 _INTEGERS: Final = frozenset({"dim", "numel", "sym_numel", "size", "sym_size", "storage_offset", "element_size"})
 """Members that are integers."""
 _NAMESPACES: Final = ("at", "torch", "c10", "std")
-_NUMBER: Final = re.compile(r"(?P<digits>(?:0[xXbB])?[\da-fA-F.']+(?:[eE][+-]?\d+)?)[uUlLzZfF]*")
+_NUMBER: Final = re.compile(
+    r"(?P<digits>0[xX][\da-fA-F']+|0[bB][01']+|[\d.']+(?:[eE][+-]?\d+)?)(?P<suffix>[uUlLzZfF]*)"
+)
 
 
 class UntranslatableError(Exception):
@@ -274,7 +276,7 @@ class _Translator:
             raise UntranslatableError("is no number in Python", token)
         digits = found["digits"].replace("'", "_")
         is_integer = digits.startswith(("0x", "0X", "0b", "0B")) or not set(digits) & set(".eE")
-        return _Value(digits, is_integer=is_integer and not token.text.endswith(("f", "F")))
+        return _Value(digits, is_integer=is_integer and found["suffix"] not in ("f", "F"))
 
     def string(self) -> _Value:
         token = self.take()
