@@ -115,6 +115,13 @@ def test_every_type_passes(portable: ModuleType) -> None:
     assert found[9:] == (7, [8, 9])
 
 
+def test_inference_mode(portable: ModuleType) -> None:
+    with torch.inference_mode():
+        a = numbers(3)
+        torch.testing.assert_close(portable.scaled_add_(a.clone(), a), a + a)
+        torch.testing.assert_close(portable.ratio(a, a), torch.ones(3, dtype=torch.double))
+
+
 # ------------------------------------------------------------------------------------- gradients
 
 
@@ -136,6 +143,8 @@ def differentiable(portable: ModuleType) -> dict[str, tuple[Function, tuple[Any,
         "total": (lambda x, y, weight: portable.total([x, y], weight), (a, b, numbers(2, 3, grad=True))),
         "total without weight": (lambda x, y: portable.total([x, y]), (a, b)),
         "halves": (portable.halves, (a,)),
+        "joined": (lambda x, y: portable.joined([x, None, y]), (a, b)),
+        "parts": (lambda x: portable.parts(x).fraction, (a,)),
         "difference": (portable.difference, (a, b)),
     }
 
@@ -187,6 +196,11 @@ def test_accumulating_has_no_derivative(portable: ModuleType) -> None:
     assert total.requires_grad
     with pytest.raises(NotImplementedError, match="derivative for portable::accumulate"):
         total.sum().backward()
+
+
+def test_results_without_gradients(portable: ModuleType) -> None:
+    found = portable.parts(numbers(3, grad=True))
+    assert (found.whole.requires_grad, found.fraction.requires_grad) == (False, True)
 
 
 def test_saved_tensors_are_freed(portable: ModuleType) -> None:

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from opgen import __main__ as opgen
+from opgen import gen
 from tests.extension.building import require_tools, run
+from tests.stable.building import LIBRARY
+
+torch = pytest.importorskip("torch")
 
 SECONDS = 15
 """Processor time that a build of a new project may take."""
@@ -67,6 +71,22 @@ def test_stubs_are_right(tmp_path: Path, built: Path, type_check) -> None:  # ty
     assert code == 1
     assert 'program.py:8: error: No overload variant of "scaled_add" matches argument type "Tensor"' in said
     assert said.count("error:") == 1, said
+
+
+def test_sources_of_devices_compile(built: Path) -> None:
+    """Kernels for CUDA need its toolkit; their registration doesn't."""
+    generated = built.parent / "generated"
+    if not generated.is_dir():
+        pytest.skip("the binary comes from elsewhere")
+    headers = Path(torch.__file__).parent / "include"
+    macro = "-DTORCH_TARGET_VERSION=0x020a000000000000ULL"
+    flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Werror", macro, f"-I{generated}", "-isystem", headers]
+    run(["c++", *flags, generated / "RegisterCUDA.cpp"], built)
+
+
+def test_one_folder_makes_both_kinds_of_extensions(tmp_path: Path) -> None:
+    for flags in ([], ["--stable-abi", "2.10"], ["--stable-abi", "2.13"]):
+        assert gen.main(["--source-path", str(LIBRARY / "ops"), "-d", str(tmp_path / "-".join(flags)), *flags]) == 0
 
 
 def test_a_source_without_the_macro_does_not_compile(built: Path, tmp_path: Path) -> None:

@@ -14,6 +14,14 @@ def total(tensors, weight=None):
     return torch.empty_like(tensors[0])
 
 
+def joined(tensors):
+    return torch.empty_like(next(tensor for tensor in tensors if tensor is not None))
+
+
+def parts(self):
+    return torch.empty_like(self), torch.empty_like(self)
+
+
 def halves(self):
     return [torch.empty_like(self), torch.empty_like(self)]
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -132,6 +133,22 @@ Tensor total(HeaderOnlyArrayRef<Tensor> tensors, const std::optional<Tensor>& we
     fill(sum, *weight, sum, [](auto a, auto b) { return a * b; });
   }
   return sum;
+}
+
+Tensor joined(HeaderOnlyArrayRef<std::optional<Tensor>> tensors) {
+  std::vector<Tensor> found;
+  for (const auto& tensor : tensors) {
+    if (tensor) {
+      found.push_back(*tensor);
+    }
+  }
+  return total(found, std::nullopt);
+}
+
+std::tuple<Tensor, Tensor> parts(const Tensor& self) {
+  Tensor whole = torch::stable::new_empty(self, self.sizes());
+  fill(self, self, whole, [](auto a, auto) { return std::floor(a); });
+  return {whole, torch::stable::subtract(self, whole)};
 }
 
 std::vector<Tensor> halves(const Tensor& self) {
