@@ -13,9 +13,9 @@ arguments, so that only the account of errors is left.  Programs written for tor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 
@@ -31,11 +31,12 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Operator: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
 
 
 @contextmanager
-def native_function_manager(g: NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup) -> Iterator[None]:
-    """Errors within say at which operator, and where that is defined."""
+def native_function_manager(g: Operator) -> Iterator[None]:
+    """Make errors within say at which operator, and where that is defined."""
     try:
         yield
     except Exception as error:
@@ -48,18 +49,8 @@ def native_function_manager(g: NativeFunction | NativeFunctionsGroup | NativeFun
 
 
 def with_native_function(func: Callable[P, T]) -> Callable[P, T]:
-    """Makes errors of a function say at which operator: the first argument that is one, or a group."""
-
-    @wraps(func)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-        for value in (*args, *kwargs.values()):
-            found = operator_in(value)
-            if found is not None:
-                with native_function_manager(found):
-                    return func(*args, **kwargs)
-        return func(*args, **kwargs)
-
-    return wrapped
+    """Make errors of a function say at which operator: the first argument that is one, or a group."""
+    return within(native_function_manager, func)
 
 
 with_native_function_and = with_native_function
@@ -74,14 +65,29 @@ method_with_nested_native_function = with_native_function
 """For a method whose first argument is a list that begins with an operator."""
 
 
-def operator_in(value: object) -> NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup | None:
-    """The operator or group that an argument is, or that a list begins with."""
+def within(manager: Callable[[Operator], AbstractContextManager[None]], func: Callable[P, T]) -> Callable[P, T]:
+    """Return the function that runs `func` within the manager of its first argument that is an operator or a group."""
+
+    @wraps(func)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        for value in (*args, *kwargs.values()):
+            operator = _operator_in(value)
+            if operator is not None:
+                with manager(operator):
+                    return func(*args, **kwargs)
+        return func(*args, **kwargs)
+
+    return wrapped
+
+
+def _operator_in(value: object) -> Operator | None:
+    """Return the operator or group that an argument is, or that a list begins with."""
     if isinstance(value, (list, tuple)) and value:
         value = value[0]
     return value if isinstance(value, (NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup)) else None
 
 
-def _function_of(g: NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup) -> NativeFunction:
+def _function_of(g: Operator) -> NativeFunction:
     if isinstance(g, NativeFunctionsGroup):
         return g.functional
     return g.view if isinstance(g, NativeFunctionsViewGroup) else g

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeVar
 
 from opgen import context
 from opgen.api.types import TypePolicy
 from opgen.as_torchgen import local
-from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
+from opgen.model import NativeFunctionsGroup, NativeFunctionsViewGroup
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Operator: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup
 
 
 @contextmanager
-def native_function_manager(g: Operator) -> Iterator[None]:
+def native_function_manager(g: context.Operator) -> Iterator[None]:
     """Make an operator, or the out form of a group, the one that code within is about."""
     function = g.out if isinstance(g, NativeFunctionsGroup) else g
     function = function.view if isinstance(function, NativeFunctionsViewGroup) else function
@@ -38,17 +36,7 @@ def native_function_manager(g: Operator) -> Iterator[None]:
 
 def with_native_function(func: Callable[P, T]) -> Callable[P, T]:
     """Run a function at the operator that is its first argument of that kind, or that such a list begins with."""
-
-    @wraps(func)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-        for value in (*args, *kwargs.values()):
-            operator = context.operator_in(value)
-            if operator is not None:
-                with native_function_manager(operator):
-                    return func(*args, **kwargs)
-        return func(*args, **kwargs)
-
-    return wrapped
+    return context.within(native_function_manager, func)
 
 
 with_native_function_and = with_native_function

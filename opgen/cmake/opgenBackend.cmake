@@ -14,29 +14,17 @@
 
 function(opgen_backend name)
   cmake_parse_arguments(ARG "" "BACKEND;GENERATED_DIR" "SOURCES;CHECK;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
-  if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "opgen_backend(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT ARG_BACKEND)
-    message(FATAL_ERROR "opgen_backend(${name}): BACKEND must name the backend YAML")
-  endif()
-  get_filename_component(backend "${ARG_BACKEND}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(ARG_GENERATED_DIR)
-    get_filename_component(output "${ARG_GENERATED_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-  else()
-    set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}")
-  endif()
+  _opgen_find_paths("opgen_backend(${name})" BACKEND "the backend YAML")
   if(NOT ARG_CHECK)
     set(ARG_CHECK ${ARG_SOURCES})
   endif()
   if(NOT ARG_OPTIONS)
     set(ARG_OPTIONS --from-torch)
   endif()
-  file(MAKE_DIRECTORY "${output}")
   _opgen_find_torch()
 
   set(checks)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${backend}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${input}")
   foreach(source IN LISTS ARG_CHECK)
     get_filename_component(source "${source}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND checks --impl-path "${source}")
@@ -45,11 +33,11 @@ function(opgen_backend name)
   execute_process(
     COMMAND "${CMAKE_COMMAND}" -E env "PYTHONPATH=${OPGEN_PYTHON_PATH}"
       "${Python_EXECUTABLE}" -m opgen.gen_backend_stubs
-      --source-yaml "${backend}" --output-dir "${output}" --include-prefix "" --per-operator-headers
+      --source-yaml "${input}" --output-dir "${output}" --include-prefix "" --per-operator-headers
       --output-list "${output}/files.txt" ${checks} ${ARG_OPTIONS}
     RESULT_VARIABLE failed OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(failed)
-    message(FATAL_ERROR "opgen can't make the backend '${name}' of '${backend}'; see above")
+    message(FATAL_ERROR "opgen can't make the backend '${name}' of '${input}'; see above")
   endif()
   string(REPLACE "\n" "; " said "${said}")
   message(STATUS "opgen ${name}: ${said}")

@@ -51,7 +51,31 @@ if(NOT TARGET Python::Interpreter)
   find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
 endif()
 
+# The folder of a library, for the paths in it that the loader searches.
+if(APPLE)
+  set(OPGEN_HERE "@loader_path")
+else()
+  set(OPGEN_HERE "$ORIGIN")
+endif()
+
 include("${CMAKE_CURRENT_LIST_DIR}/opgenTorch.cmake") # _opgen_find_torch(), _opgen_has_device(…)
+
+# Checks the arguments of a function with this signature, and sets in its scope `input`, the path that <keyword> names,
+# and `output`, the folder to write to.
+macro(_opgen_find_paths signature keyword what)
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${signature}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_${keyword})
+    message(FATAL_ERROR "${signature}: ${keyword} must name ${what}")
+  endif()
+  get_filename_component(input "${ARG_${keyword}}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}")
+  if(ARG_GENERATED_DIR)
+    get_filename_component(output "${ARG_GENERATED_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+  endif()
+  file(MAKE_DIRECTORY "${output}")
+endmacro()
 
 # Runs opgen if anything that it reads has changed; the lists of what it wrote go to <lists>.
 function(_opgen_generate name definitions output lists flags)
@@ -64,7 +88,7 @@ function(_opgen_generate name definitions output lists flags)
       --output-dependencies "${lists}" --depfile "${depfile}" --stamp "${stamp}" ${flags}
     RESULT_VARIABLE failed OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(failed)
-    # Whatever is wrong may be mended in the definitions, also if nothing could be read of them.
+    # A fix of the definitions has to run this again, even if nothing in them could be read.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${definitions}/native/native_functions.yaml")
     message(FATAL_ERROR "opgen can't make the extension '${name}' of '${definitions}'; see above")
   endif()
@@ -141,14 +165,9 @@ function(_opgen_python_package name folder install_dir stable_abi)
   else()
     python_add_library(${name}_python MODULE WITH_SOABI ${opgen_python_sources})
   endif()
-  if(APPLE)
-    set(here "@loader_path")
-  else()
-    set(here "$ORIGIN")
-  endif()
   set_target_properties(${name}_python PROPERTIES
     OUTPUT_NAME _C CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    LIBRARY_OUTPUT_DIRECTORY "$<1:${folder}>" INSTALL_RPATH "${here}")
+    LIBRARY_OUTPUT_DIRECTORY "$<1:${folder}>" INSTALL_RPATH "${OPGEN_HERE}")
   target_link_libraries(${name}_python PRIVATE ${name})
   if(stable_abi)
     # The module calls nothing of the library, which it is to load.
@@ -159,7 +178,7 @@ function(_opgen_python_package name folder install_dir stable_abi)
   target_compile_options(${name}_python PRIVATE ${OPGEN_GNU_OPTIONS})
 
   # An installed package has the library beside the module.
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "${here}")
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "${OPGEN_HERE}")
   install(FILES ${opgen_python} DESTINATION "${install_dir}/${name}" COMPONENT python)
   install(TARGETS ${name} ${name}_python
     LIBRARY DESTINATION "${install_dir}/${name}" COMPONENT python
@@ -170,20 +189,7 @@ function(opgen_extension name)
   cmake_parse_arguments(
     ARG "FRAGMENT;NO_PYTHON;AOTI_SHIMS" "DEFINITIONS;GENERATED_DIR;PYTHON_INSTALL_DIR;STABLE_ABI"
     "SOURCES;CUDA_SOURCES;HIP_SOURCES;MPS_SOURCES;XPU_SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
-  if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "opgen_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT ARG_DEFINITIONS)
-    message(FATAL_ERROR "opgen_extension(${name}): DEFINITIONS must name the folder of the definitions")
-  endif()
-  get_filename_component(definitions "${ARG_DEFINITIONS}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(ARG_GENERATED_DIR)
-    get_filename_component(output "${ARG_GENERATED_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-  else()
-    set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}")
-  endif()
-  file(MAKE_DIRECTORY "${output}")
-
+  _opgen_find_paths("opgen_extension(${name})" DEFINITIONS "the folder of the definitions")
   _opgen_find_torch()
   set(flags ${ARG_OPTIONS})
   if(ARG_FRAGMENT)
@@ -199,7 +205,7 @@ function(opgen_extension name)
     list(APPEND flags --aoti-install-dir "${output}")
   endif()
   set(lists "${output}/sources.cmake")
-  _opgen_generate("${name}" "${definitions}" "${output}" "${lists}" "${flags}")
+  _opgen_generate("${name}" "${input}" "${output}" "${lists}" "${flags}")
   include("${lists}")
 
   set(sources ${opgen_sources} ${ARG_SOURCES})

@@ -23,7 +23,7 @@
 # module: if they don't, this stops and says which nanobind to install. With CMAKE_LIBRARY_OUTPUT_DIRECTORY, which
 # setup.py sets (opgen.mlx_extension), the package is made in that folder.
 
-# Asks a module of Python's where its CMake package is.
+# Asks a Python module where its CMake package is.
 function(_opgen_ask_python result module flag)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -m "${module}" "${flag}"
@@ -72,18 +72,7 @@ endfunction()
 
 function(opgen_mlx_extension name)
   cmake_parse_arguments(ARG "NO_STUBS" "DEFINITIONS;GENERATED_DIR" "SOURCES;INCLUDE_DIRECTORIES;OPTIONS" ${ARGN})
-  if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "opgen_mlx_extension(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT ARG_DEFINITIONS)
-    message(FATAL_ERROR "opgen_mlx_extension(${name}): DEFINITIONS must name the folder of mlx_ops.yaml")
-  endif()
-  get_filename_component(definitions "${ARG_DEFINITIONS}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(ARG_GENERATED_DIR)
-    get_filename_component(output "${ARG_GENERATED_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-  else()
-    set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}")
-  endif()
+  _opgen_find_paths("opgen_mlx_extension(${name})" DEFINITIONS "the folder of mlx_ops.yaml")
   if(CMAKE_LIBRARY_OUTPUT_DIRECTORY)
     get_filename_component(package "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
   else()
@@ -94,8 +83,7 @@ function(opgen_mlx_extension name)
     get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND includes "${folder}")
   endforeach()
-  file(MAKE_DIRECTORY "${output}")
-  _opgen_generate_mlx("${name}" "${definitions}" "${output}" "${ARG_OPTIONS}")
+  _opgen_generate_mlx("${name}" "${input}" "${output}" "${ARG_OPTIONS}")
 
   find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
   _opgen_ask_python(nanobind_ROOT nanobind --cmake_dir)
@@ -107,14 +95,9 @@ function(opgen_mlx_extension name)
     "${output}/ops.cpp" "${output}/bindings.cpp" ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE mlx)
   target_include_directories(${name} PRIVATE "${output}" ${includes})
-  if(APPLE)
-    set(here "@loader_path")
-  else()
-    set(here "$ORIGIN")
-  endif()
   set_target_properties(${name} PROPERTIES
     OUTPUT_NAME _ext CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON LIBRARY_OUTPUT_DIRECTORY "$<1:${package}>"
-    BUILD_RPATH "$<TARGET_FILE_DIR:mlx>;${here}/../mlx/lib" INSTALL_RPATH "${here}/../mlx/lib")
+    BUILD_RPATH "$<TARGET_FILE_DIR:mlx>;${OPGEN_HERE}/../mlx/lib" INSTALL_RPATH "${OPGEN_HERE}/../mlx/lib")
   _opgen_add_metal("${name}" "${output}" "${package}" "${includes}")
 
   file(GLOB files "${output}/python/*")

@@ -6,7 +6,9 @@ python -m opgen.gen_autograd NATIVE_FUNCTIONS TAGS OUT AUTOGRAD_DIR
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -16,7 +18,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.run.flags import add_flags_of_all
 from opgen.run.inputs import Inputs, autograd_templates
-from opgen.run.work import Work, install_root
+from opgen.run.work import Work, install_root, write_or_raise
 
 DEPRECATED: Final = "deprecated.yaml"
 DERIVATIVES: Final = "derivatives.yaml"
@@ -51,6 +53,24 @@ def autograd_work(
         read=tuple(path for path in paths if path is not None),
         operators=operators,
     )
+
+
+def write_for_program(
+    load: Callable[[argparse.Namespace, Diagnostics], Work | None],
+    native_functions: str | os.PathLike[str],
+    tags: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    autograd: str | os.PathLike[str],
+) -> None:
+    """Do what a command with the loader `load` does; raise `UserError` with every mistake."""
+    options = argparse.Namespace(
+        native_functions=Path(native_functions),
+        tags=Path(tags),
+        out=Path(out),
+        autograd=Path(autograd),
+        torch_version=None,
+    )
+    write_or_raise(partial(load, options))
 
 
 def templates_of(given: argparse.Namespace) -> TemplateSet:

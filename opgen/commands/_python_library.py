@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from functools import partial
 from pathlib import Path
 
+from opgen.commands._autograd import write_for_program
 from opgen.commands._bindings import BINDING_EMITTERS, load_python
 from opgen.commands.gen_python import load
 from opgen.diagnostics import Diagnostics
@@ -26,14 +25,7 @@ def gen_autograd_python(
     autograd_dir: str | os.PathLike[str],
 ) -> None:
     """Write the bindings and the Python types of autograd's nodes; raise `UserError` with every mistake."""
-    options = argparse.Namespace(
-        native_functions=Path(native_functions_path),
-        tags=Path(tags_path),
-        out=Path(out),
-        autograd=Path(autograd_dir),
-        torch_version=None,
-    )
-    write_or_raise(partial(load, options))
+    write_for_program(load, native_functions_path, tags_path, out, autograd_dir)
 
 
 def gen(

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from functools import partial
-from pathlib import Path
 from typing import Final
 
-from opgen.commands._autograd import add_autograd_flags, autograd_work, templates_of
+from opgen.commands._autograd import add_autograd_flags, autograd_work, templates_of, write_for_program
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.python_functions import check_bindings
@@ -19,7 +17,7 @@ from opgen.output.emitter import Emitter, OnDemand, bind
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.command import Command, Group
-from opgen.run.work import Work, write_or_raise
+from opgen.run.work import Work
 
 EMITTERS: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
     Emitter("arguments", OnDemand("opgen.dest.annotated_fn_args", "emit_annotated_fn_args")),
@@ -44,14 +42,7 @@ def gen_annotated(
     autograd_dir: str | os.PathLike[str],
 ) -> None:
     """Write `annotated_fn_args.py`; raise `UserError` with every mistake."""
-    options = argparse.Namespace(
-        native_functions=Path(native_yaml_path),
-        tags=Path(tags_yaml_path),
-        out=Path(out),
-        autograd=Path(autograd_dir),
-        torch_version=None,
-    )
-    write_or_raise(partial(load, options))
+    write_for_program(load, native_yaml_path, tags_yaml_path, out, autograd_dir)
 
 
 COMMAND: Final = Command(

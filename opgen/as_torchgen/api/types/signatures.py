@@ -13,8 +13,43 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, FunctionSchema, NativeFunction, NativeFunctionsGroup
 
 
+class _Signature:
+    """What the signatures of a calling convention have in common."""
+
+    __slots__ = ()
+
+    def _value(self) -> cpp.CppSignature | dispatcher.DispatcherSignature | native.NativeSignature:
+        """Return opgen's signature, under the choices of the moment."""
+        raise NotImplementedError
+
+    def arguments(self) -> list[Binding]:
+        """Return the parameters."""
+        return as_bindings(self._value().arguments)
+
+    def returns_type(self) -> types.CType:
+        """Return the type of what it returns."""
+        return self._value().returns
+
+    def ptr_type(self) -> str:
+        """Return the type of a pointer to the function."""
+        return self._value().ptr_type()
+
+
+class _TypedSignature(_Signature):
+    """What the signatures of functions that callers see have besides."""
+
+    __slots__ = ()
+
+    def _value(self) -> cpp.CppSignature | dispatcher.DispatcherSignature:
+        raise NotImplementedError
+
+    def type(self) -> str:
+        """Return the type of the function."""
+        return self._value().type()
+
+
 @dataclass(frozen=True, slots=True)
-class CppSignature:
+class CppSignature(_TypedSignature):
     """The signature of one public C++ function."""
 
     func: FunctionSchema
@@ -39,14 +74,6 @@ class CppSignature:
         flags = (self.method, self.faithful, self.symint, self.fallback_binding)
         return cpp.CppSignature(func, *flags, policy, bindings, returns)
 
-    def arguments(self) -> list[Binding]:
-        """Return the parameters."""
-        return as_bindings(self._value().arguments)
-
-    def returns_type(self) -> types.CType:
-        """Return the type of what it returns."""
-        return self._value().returns
-
     def name(self, *, suppress_symint_suffix: bool = False) -> str:
         """Return the function's name."""
         return self._value().name(suppress_symint_suffix=suppress_symint_suffix)
@@ -58,14 +85,6 @@ class CppSignature:
     def defn(self, **how: Any) -> str:
         """Return the head of the definition."""
         return self._value().defn(**how)
-
-    def type(self) -> str:
-        """Return the type of the function."""
-        return self._value().type()
-
-    def ptr_type(self) -> str:
-        """Return the type of a pointer to the function."""
-        return self._value().ptr_type()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +126,7 @@ class CppSignatureGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class DispatcherSignature:
+class DispatcherSignature(_TypedSignature):
     """The signature of an operator as the dispatcher sees it."""
 
     func: FunctionSchema
@@ -125,14 +144,6 @@ class DispatcherSignature:
             self.func, symint=self.symint, prefix=self.prefix, policy=local.policy()
         )
 
-    def arguments(self) -> list[Binding]:
-        """Return the parameters."""
-        return as_bindings(self._value().arguments)
-
-    def returns_type(self) -> types.CType:
-        """Return the type of what it returns."""
-        return self._value().returns
-
     def name(self) -> str:
         """Return the function's name."""
         return self.prefix + dispatcher.name(self.func)
@@ -149,17 +160,9 @@ class DispatcherSignature:
         """Return the parameters as expressions."""
         return self._value().exprs()
 
-    def type(self) -> str:
-        """Return the type of the function."""
-        return self._value().type()
-
-    def ptr_type(self) -> str:
-        """Return the type of a pointer to the function."""
-        return self._value().ptr_type()
-
 
 @dataclass(frozen=True, slots=True)
-class NativeSignature:
+class NativeSignature(_Signature):
     """The signature of a kernel that is written by hand."""
 
     func: FunctionSchema
@@ -172,14 +175,6 @@ class NativeSignature:
             self.func, symint=self.symint, prefix=self.prefix, policy=local.policy()
         )
 
-    def arguments(self) -> list[Binding]:
-        """Return the parameters."""
-        return as_bindings(self._value().arguments)
-
-    def returns_type(self) -> types.CType:
-        """Return the type of what it returns."""
-        return self._value().returns
-
     def name(self) -> str:
         """Return the kernel's name, if its operator names none."""
         return self.prefix + native.name(self.func)
@@ -191,10 +186,6 @@ class NativeSignature:
     def defn(self, name: str | None = None) -> str:
         """Return the head of the definition."""
         return self._value().defn(name)
-
-    def ptr_type(self) -> str:
-        """Return the type of a pointer to the kernel."""
-        return self._value().ptr_type()
 
     def dispatcher_exprs(self) -> list[types.Expr]:
         """Return the arguments of a call to the dispatcher from inside the kernel."""
