@@ -18,13 +18,14 @@ of this module's business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from opgen.api.boxing import is_argument_boxed, is_return_boxed, owned_ctype
+from opgen.api.cpp_defaults import default_expr as default_expr
+from opgen.api.cpp_defaults import is_base
 from opgen.api.types import (
     BASE_TYPE_TO_CPP,
     BOOL,
@@ -83,7 +84,6 @@ from opgen.model import (
     TensorOptionsArguments,
     Type,
 )
-from opgen.schema.registered import DTYPE_NUMBERS
 
 DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
 """The first parameter of a function that redispatches."""
@@ -208,12 +208,8 @@ def value_ctype(t: Type, *, symint: bool = False) -> CType | None:
         elem = value_ctype(t.elem, symint=symint)
         return None if elem is None else OptionalCType(elem)
     if isinstance(t, ListType):
-        return _bool_array(t) if _is(t.elem, BaseTy.bool) else None
+        return _bool_array(t) if is_base(t.elem, BaseTy.bool) else None
     raise UnsupportedTypeError(t, "has no C++ type")
-
-
-def _is(t: Type, wanted: BaseTy) -> bool:
-    return isinstance(t, BaseType) and t.name is wanted
 
 
 def _bool_array(t: ListType) -> CType:
@@ -290,7 +286,7 @@ def _list_ctype(t: ListType, mutable: bool, symint: bool, policy: TypePolicy) ->
         ctype = _TABLES[symint].array.get(elem.name)
         if ctype is not None:
             return ctype
-    elif isinstance(elem, OptionalType) and _is(elem.elem, BaseTy.Tensor):
+    elif isinstance(elem, OptionalType) and is_base(elem.elem, BaseTy.Tensor):
         return OPTIONAL_TENSOR_LIST
     return ArrayRefCType(argument_ctype(elem, mutable=mutable, symint=symint, policy=policy))
 
@@ -346,7 +342,7 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
         if t.size is not None:
             raise UnsupportedTypeError(t, "can't be returned: drop the size")
         return VectorCType(returntype_type(t.elem, mutable=False, policy=policy))
-    if isinstance(t, OptionalType) and _is(t.elem, BaseTy.Tensor):
+    if isinstance(t, OptionalType) and is_base(t.elem, BaseTy.Tensor):
         return OptionalCType(returntype_type(t.elem, mutable=mutable, policy=policy))
     raise UnsupportedTypeError(t, "can't be returned")
 
@@ -373,85 +369,7 @@ def return_type(r: Return, *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     return returntype_type(r.type, mutable=mutable, policy=policy)
 
 
-# ------------------------------------------------------------------------------------- defaults
-
-_DEFAULT_WORDS: Final = MappingProxyType(
-    {
-        "False": "false",
-        "True": "true",
-        "None": "::std::nullopt",
-        "[]": "{}",
-        "Mean": "at::Reduction::Mean",
-        "contiguous_format": "c10::MemoryFormat::Contiguous",
-        "long": "at::kLong",
-        "strided": "at::kStrided",
-    }
-)
-"""Defaults that C++ spells differently than schemas do."""
-
-
-def default_expr(d: str, t: Type, *, symint: bool) -> str:
-    """Return the C++ expression for the default `d` of an argument of type `t`."""
-    if d == "None" and isinstance(t, BaseType) and t.name in _NULL_DEFAULTS:
-        return "{}"
-    if isinstance(t, OptionalType):
-        if d != "None":
-            return default_expr(d, t.elem, symint=symint)
-        return "{}" if _is(t.elem, BaseTy.Tensor) else "::std::nullopt"
-    if isinstance(t, ListType):
-        return _list_default(d, t, symint)
-    if _is(t, BaseTy.str) and d[:1] in ("'", '"'):
-        return _string_literal(d)
-    if isinstance(t, BaseType) and d not in _DEFAULT_WORDS:
-        return _registered_default(d, t.name)
-    return f"c10::complex<double>(0, {d[:-1]})" if d.endswith("j") else _DEFAULT_WORDS.get(d, d)
-
-
-_ENUMERATIONS: Final = MappingProxyType(
-    {BaseTy.ScalarType: "at::ScalarType", BaseTy.Layout: "at::Layout", BaseTy.MemoryFormat: "at::MemoryFormat"}
-)
-_NULL_DEFAULTS: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
-
-
-def _registered_default(d: str, base: BaseTy) -> str:
-    """A default that only schemas outside of torch have: a type's name or number, a device, an imaginary number."""
-    if base in _ENUMERATIONS and (d.isdigit() or d in DTYPE_NUMBERS):
-        return f"static_cast<{_ENUMERATIONS[base]}>({DTYPE_NUMBERS.get(d, d)})"
-    if base is BaseTy.Device and d[:1] in ("'", '"'):
-        return f'at::Device("{d[1:-1]}")'
-    if base is BaseTy.Scalar and d.endswith("j"):
-        return f"c10::complex<double>(0, {d[:-1]})"
-    return d
-
-
-def _list_default(d: str, t: ListType, symint: bool) -> str:
-    if _is(t.elem, BaseTy.bool) and t.size is not None:
-        return _bool_array_default(d, t.size)
-    if d.startswith("[") and d.endswith("]"):
-        return "{" + d[1:-1] + "}"
-    if t.size is None:
-        return default_expr(d, t.elem, symint=symint)
-    # A single integer fills a list of fixed size; a SymInt needs an explicit conversion.
-    if symint and _is(t.elem, BaseTy.SymInt):
-        return f"c10::SymInt({d})"
-    return _DEFAULT_WORDS.get(d, d)
-
-
-def _bool_array_default(d: str, size: int) -> str:
-    """Return `{true, false}`; a single `True` is repeated for all elements."""
-    words = d[1:-1] if d.startswith("[") else ", ".join([d] * size)
-    return "{" + words.replace("True", "true").replace("False", "false") + "}"
-
-
-_ESCAPED_OR_QUOTE: Final = re.compile(r'\\.|"', re.DOTALL)
-_REQUOTED: Final = MappingProxyType({"\\'": "'", '"': '\\"'})
-
-
-def _string_literal(d: str) -> str:
-    """Return `d` in double quotes; a schema may use single quotes."""
-    if d[0] == '"':
-        return d
-    return '"' + _ESCAPED_OR_QUOTE.sub(lambda found: _REQUOTED.get(found[0], found[0]), d[1:-1]) + '"'
+# ------------------------------------------------------------------------------------ arguments
 
 
 def _options_default(options: TensorOptionsArguments) -> str | None:
@@ -459,9 +377,6 @@ def _options_default(options: TensorOptionsArguments) -> str | None:
     if all(option.default == "None" for option in options.all()):
         return "{}"
     return "at::kLong" if options.dtype.default == "long" else None
-
-
-# ------------------------------------------------------------------------------------ arguments
 
 
 def argument(
