@@ -1,7 +1,8 @@
 """Running a generator in a process of its own: a flag set and a root folder -> exit code, output, folders.
 
-torchgen's results can be kept between sessions: name a folder in the environment variable OPGEN_ORACLE_CACHE. What
-is kept depends on torch's version and the flag set alone.
+    python -m tests.conformance.runs        runs torchgen for each flag set whose results are missing in the test cache
+
+What torchgen writes depends on torch's version and the flag set alone, so the cache of `tests.fetch` keeps it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.conformance.compare import is_kept_by_opgen
-from tests.conformance.flagsets import DATA, DEFINITIONS
+from tests.conformance.flagsets import DATA, DEFINITIONS, FLAGSETS
+from tests.fetch import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 ORACLE: Final = "import gc, torchgen.gen; gc.disable(); torchgen.gen.main()"
 """torchgen, which doesn't live long enough to need its garbage collected: that is a tenth of its time."""
-CACHE_VARIABLE: Final = "OPGEN_ORACLE_CACHE"
 TAGS: Final = Path("native", "tags.yaml")
 TIMEOUT_SECONDS: Final = 600
 
@@ -88,12 +91,9 @@ def combined_source(definitions: str, torch_source: Path, target: Path) -> Path:
     return target
 
 
-def oracle_run(flagset: FlagSet, source: Path, root: Path) -> Path:
-    """The root folder of what torchgen writes for a flag set, made below `root` or taken from the cache."""
-    cache = os.environ.get(CACHE_VARIABLE)
-    if not cache:
-        return _checked(_run(["-c", ORACLE], flagset, source, root))
-    kept = Path(cache) / f"torch-{version('torch')}" / f"{flagset.name}-{_key(flagset)}"
+def oracle_run(flagset: FlagSet, source: Path) -> Path:
+    """The root folder of what torchgen writes for a flag set, taken from the test cache or made there."""
+    kept = cache_folder() / "oracles" / f"torch-{version('torch')}" / f"{flagset.name}-{_key(flagset)}"
     if not kept.is_dir():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as fresh:
@@ -132,3 +132,18 @@ def files_and_folders(root: Path) -> list[str]:
     """Everything below a folder but what opgen keeps for itself, sorted; nothing when it isn't there."""
     names = (path.relative_to(root).as_posix() for path in root.rglob("*"))
     return sorted(name for name in names if not is_kept_by_opgen(name))
+
+
+def main() -> None:
+    """Run torchgen for each flag set that tests compare with and whose results are missing."""
+    spec = find_spec("torchgen")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    source = Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+    compared = [each for each in FLAGSETS.values() if "--dry-run" not in each.arguments or ".deps" in each.suffixes]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(lambda flagset: oracle_run(flagset, source), compared))
+
+
+if __name__ == "__main__":
+    main()
