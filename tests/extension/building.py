@@ -70,7 +70,7 @@ def configure(source: Path, build: Path, generator: str, **more: str) -> str:
     return run(["cmake", "-G", generator, "-S", source, "-B", build, *flags], source)
 
 
-def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") -> Built:
+def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja", **settings: str) -> Built:
     """The project in `source`, copied below `folder` and built there, if no other process has done so."""
     folder.mkdir(parents=True, exist_ok=True)
     built = Built(folder / name, folder / f"{name}-build")
@@ -78,7 +78,7 @@ def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja") 
         if not built.source.exists():
             shutil.copytree(source, built.source, ignore=shutil.ignore_patterns("build*"))
         if not (built.build / "CMakeCache.txt").exists():
-            configure(built.source, built.build, generator)
+            configure(built.source, built.build, generator, **settings)
         # For all processes but the first there is nothing to do.
         run(["cmake", "--build", built.build, "--parallel", str(os.cpu_count() or 1)], built.source)
     return built

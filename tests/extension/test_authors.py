@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.extension.building import Built, build_once, require_tools, run
+from tests.extension.building import Built, alone, build_once, require_tools, run
 
 torch = pytest.importorskip("torch")
 
@@ -19,10 +19,15 @@ close = torch.testing.assert_close
 
 
 @pytest.fixture(scope="module")
-def package(builds: Path) -> Any:
-    """The Python package of the library, which is built and loaded."""
+def built(builds: Path) -> Built:
+    """The library."""
     require_tools("ninja")
-    built: Built = build_once("authors", Path(__file__).with_name("authors"), builds)
+    return build_once("authors", Path(__file__).with_name("authors"), builds)
+
+
+@pytest.fixture(scope="module")
+def package(built: Built) -> Any:
+    """The Python package of the library, which is loaded."""
     torch.ops.load_library(os.fspath(built.library("authors")))
     sys.path.insert(0, os.fspath(built.python))
     try:
@@ -37,6 +42,21 @@ def test_a_compiled_model_calls_kernels_without_python(package: Any, tmp_path: P
     quick = {"TORCHINDUCTOR_VEC_ISA_OK": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
     said = run([sys.executable, checks, folder, tmp_path], tmp_path, TORCHINDUCTOR_CACHE_DIR=str(tmp_path), **quick)
     assert said == "right without Python\n"
+
+
+def test_shape_functions_in_python(built: Built, package: Any) -> None:
+    """They serve compilers, and a change of them compiles nothing."""
+    x = torch.empty(3, device="meta")
+    result = package.c(x)
+    assert (result.shape, result.dtype, result.device.type) == ((3,), torch.float32, "meta")
+    shapes = built.source / "ops" / "meta.py"
+    with alone(built):
+        text = shapes.read_text()
+        shapes.write_text(text + "# changed\n")
+        said = run(["ninja"], built.build)
+        shapes.write_text(text)
+    assert "opgen authors: " in said
+    assert "Building" not in said
 
 
 def ones() -> Any:

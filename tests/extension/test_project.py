@@ -26,11 +26,24 @@ ADDED = """
 """
 
 
-def test_new_project_builds_and_passes_its_test(tmp_path: Path, builds: Path) -> None:
+@pytest.fixture
+def cache(builds: Path) -> str:
+    """The compiler launcher of builds that share a cache."""
+    if shutil.which("ccache") is None:
+        pytest.fail("ccache is missing: install it with 'apt-get install ccache'", pytrace=False)
+    return f"{shutil.which('env')};CCACHE_DIR={builds / 'cache'};CCACHE_BASEDIR={builds};ccache"
+
+
+@pytest.fixture
+def mylib(tmp_path: Path, builds: Path, cache: str) -> Built:
+    """A new project, as it is laid out, built through a compiler cache."""
     require_tools("make")
     assert opgen.main(["new", "mylib", "--into", str(tmp_path / "mylib")]) == 0
-    built = build_once("mylib", tmp_path / "mylib", builds, "Unix Makefiles")
-    build = built.source / "build"
+    return build_once("mylib", tmp_path / "mylib", builds, "Unix Makefiles", CMAKE_CXX_COMPILER_LAUNCHER=cache)
+
+
+def test_new_project_builds_and_passes_its_test(mylib: Built, tmp_path: Path) -> None:
+    built, build = mylib, mylib.source / "build"
     if not build.exists():
         build.symlink_to(built.build)
     said = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], built.source)
@@ -42,6 +55,19 @@ def test_new_project_builds_and_passes_its_test(tmp_path: Path, builds: Path) ->
     again = run(["cmake", "--build", built.build], built.source)
     assert "opgen" not in again
     assert "Building" not in again
+
+
+def test_builds_in_two_folders_share_a_compiler_cache(mylib: Built, tmp_path: Path, builds: Path, cache: str) -> None:
+    """Every compiler call of the second build is answered by the cache: sources name no folder of the first."""
+    environment = {"CCACHE_DIR": str(builds / "cache")}
+    run(["ccache", "--zero-stats"], builds, **environment)
+    assert opgen.main(["new", "mylib", "--into", str(tmp_path / "again")]) == 0
+    build_once("mylib", tmp_path / "again", builds / "again", "Ninja", CMAKE_CXX_COMPILER_LAUNCHER=cache)
+    lines = run(["ccache", "--print-stats"], tmp_path, **environment).splitlines()
+    counts = {name: int(count) for name, count in (line.split("\t") for line in lines)}
+    compiled = len(list(mylib.build.rglob("*.cpp.o")))
+    assert counts["direct_cache_hit"] + counts["preprocessed_cache_hit"] == compiled >= 3
+    assert counts["cache_miss"] == 0
 
 
 TINY = """
