@@ -111,7 +111,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake of the user's: what is wrong, where, and the mend."""
+    """One mistake of the user: what is wrong, where, and the fix."""
 
     id: str
     """Stable kebab-case name of the kind of mistake, for searching and for tests."""

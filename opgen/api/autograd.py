@@ -1,4 +1,4 @@
-"""The derivatives of operators as values, and the questions that emitters ask about them.
+"""The derivatives of operators as values, with the questions that emitters ask about them.
 
 The front end makes a `DifferentiabilityInfo` of each entry of derivatives.yaml.  Here are these
 values, and what can be asked of an operator that has one: which inputs and outputs are

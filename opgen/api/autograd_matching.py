@@ -327,7 +327,7 @@ class _Lists:
         return Derivative(formula, derivative.formula, var_names, unique(inputs), outputs, derivative.named_gradients)
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The arguments as the operator on lists calls them, those left out that it lacks."""
+        """The arguments by their names in the operator on lists, without those that it doesn't have."""
         return tuple(self.names[name] for name in names if name in self.names)
 
     def _saved(self, name: str) -> SavedAttribute:

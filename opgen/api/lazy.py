@@ -87,36 +87,36 @@ _SCALAR_TYPES: Final[Mapping[BaseTy, CType]] = MappingProxyType(
         BaseTy.Generator: BaseCType(generatorT),
     }
 )
-"""The C++ types of what is no value."""
+"""The C++ types of arguments that are no values of the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class LazyIrProperties:
-    """What is said of a node's class: of each set of properties, one or none."""
+    """The properties of a node's class: of each set, one or none."""
 
-    said: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
     @staticmethod
     def of(*names: str) -> LazyIrProperties:
-        """These properties; of a set, the one named last."""
+        """Return these properties; of each set, the last one that is named."""
         return LazyIrProperties().with_(*names)
 
     def with_(self, *names: str) -> LazyIrProperties:
-        """The same, with these in place of others of their sets."""
-        said = self.said
+        """Return the same with these properties, which replace others of their sets."""
+        changed = self.names
         for name in names:
-            said = said.difference(_SET_OF[name]) | {name}
-        return LazyIrProperties(said)
+            changed = changed.difference(_SET_OF[name]) | {name}
+        return LazyIrProperties(changed)
 
     def __getattr__(self, name: str) -> bool:
-        """`properties.Lower`: whether that is said."""
+        """Return whether there is such a property: `properties.Lower`."""
         if name not in _SET_OF:
             raise AttributeError(f"there is no property '{name}'")
-        return name in self.said
+        return name in self.names
 
 
 OPERATOR_PROPERTIES: Final = LazyIrProperties.of("ShapePrecompute", "Lower", "CanBeReused")
-"""Of the nodes of torch's operators."""
+"""The properties of nodes for torch's operators."""
 NON_NATIVE_PROPERTIES: Final = LazyIrProperties.of("ShapeCache", "LowerDeclOnly", "CanBeReused")
 """Of the nodes of a backend's own, unless it says something else."""
 

@@ -3,9 +3,9 @@
 Python sees one function where the schema language has several: the form with out arguments and the
 functional form are one signature with `out=None`, and a factory takes dtype, layout, device,
 pin_memory and requires_grad as keywords, whether its own schema names them or not (the out form's
-doesn't).  How the parser spells types is the business of `python_parser`, how parsed arguments reach
-C++ that of `python_calls`, which overloads are bound and in which order the parser tries them that of
-`python_overloads`, and what a type checker is told that of `python_stubs`.
+doesn't).  `python_parser` has the parser's spelling of types, `python_calls` the calls of C++,
+`python_overloads` the overloads in the order in which the parser tries them, and `python_stubs` the definitions for
+type checkers.
 
     add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 
@@ -46,7 +46,7 @@ SCALAR: Final = BaseType(BaseTy.Scalar)
 
 
 def without_symint(t: Type) -> Type:
-    """`t` with plain integers in place of `SymInt`."""
+    """Return `t` with plain integers instead of `SymInt`."""
     if isinstance(t, BaseType):
         return BaseType(BaseTy.int) if t.name is BaseTy.SymInt else t
     if isinstance(t, OptionalType):
@@ -62,23 +62,23 @@ class PythonArgument:
     """One parameter of a Python function."""
 
     name: str
-    """The name in the schema; a tensor called `self` is `input` in Python."""
+    """The name in the schema; the tensor `self` is `input` in Python."""
     type: Type
     default: str | None
-    """The default as a schema spells it; None if the argument must be given."""
+    """The default as in a schema; None if the argument is required."""
     default_init: str | None = None
-    """The C++ value to use where None is given, if that isn't `nullopt`."""
+    """The C++ value for None, if that isn't `nullopt`."""
     # Worked out when first asked for: equal arguments of many functions are one value.
     _spelled: str = field(default="", init=False, repr=False, compare=False)
     _unpack_method: str = field(default="", init=False, repr=False, compare=False)
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
-        """What callers name it."""
+        """The name in calls."""
         is_input = self.name == "self" and self.type == TENSOR and not method and not deprecated
         return "input" if is_input else self.name
 
     def argument_str(self, *, method: bool = False) -> str:
-        """The argument as the parser reads it: `int64_t dim=0`."""
+        """Return the argument as the parser reads it: `int64_t dim=0`."""
         if method and self.name == "self":
             return self._spell(self.python_name(method=True))
         if not self._spelled:
@@ -92,7 +92,7 @@ class PythonArgument:
         return f"{argument_type_str(self.type)} {name}{default}"
 
     def parsed_value(self, index: int) -> str:
-        """The C++ expression for what the parser read as the argument with this number: `_r.toInt64(1)`."""
+        """Return the C++ expression for the value that the parser read at this index: `_r.toInt64(1)`."""
         init = self.default_init
         if not self._unpack_method:
             method = unpack_method(self.type, self.default, has_init=init is not None)
@@ -110,7 +110,7 @@ class PythonArgument:
 
 @dataclass(frozen=True, slots=True)
 class PythonNumber(PythonArgument):
-    """A number that callers give where the schema has a tensor; its type is `Scalar`."""
+    """A number that callers pass instead of a tensor; its type is `Scalar`."""
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
         tensor = PythonArgument(self.name, TENSOR, self.default)
@@ -119,14 +119,14 @@ class PythonNumber(PythonArgument):
 
 @dataclass(frozen=True, slots=True)
 class PythonOutArgument(PythonArgument):
-    """The one `out` in Python that stands for all out arguments of the schema."""
+    """The argument `out` in Python, for all out arguments of the schema."""
 
     outputs: tuple[PythonArgument, ...] = ()
     """The out arguments of the schema, in order."""
 
     @staticmethod
     def from_outputs(outputs: tuple[PythonArgument, ...]) -> PythonOutArgument | None:
-        """The argument for these; None for none.  Several tensors come as one list of that size."""
+        """Return the argument for these; None for none.  Several tensors are one list of that size."""
         if not outputs:
             return None
         if len(outputs) == 1:
@@ -137,7 +137,7 @@ class PythonOutArgument(PythonArgument):
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """That a signature is an old one, and how a call in its terms reads in today's."""
+    """An old signature, and how its arguments map to those of the current one."""
 
     schema: FunctionSchema
     """The old schema."""
@@ -151,36 +151,36 @@ class PythonSignature:
 
     name: str
     input_args: tuple[PythonArgument, ...]
-    """Arguments that may be given by position; a method's are without self."""
+    """Arguments that may be positional; a method's are without self."""
     input_kwargs: tuple[PythonArgument, ...]
-    """Arguments that must be given by name."""
+    """Arguments that are keyword-only."""
     output_args: PythonOutArgument | None
     tensor_options_args: tuple[PythonArgument, ...]
-    """dtype, layout, device, pin_memory and requires_grad of a function that makes a tensor, or nothing."""
+    """dtype, layout, device, pin_memory and requires_grad of a factory function, or nothing."""
     returns: tuple[Return, ...]
     method: bool
     symint: bool = True
-    """Whether symbolic integers are taken as such; else the types above have plain ones."""
+    """Whether it takes symbolic integers; otherwise the types above have plain ones."""
     deprecated: Deprecation | None = None
     _spelled: str = field(default="", init=False, repr=False, compare=False)
 
     def arguments(self, *, skip_outputs: bool = False, skip_tensor_options: bool = False) -> tuple[PythonArgument, ...]:
-        """All arguments, in the order in which the parser numbers them."""
+        """Return all arguments, in the parser's order."""
         outputs = () if skip_outputs or self.output_args is None else (self.output_args,)
         options = () if skip_tensor_options else self.tensor_options_args
         return (*self.input_args, *self.input_kwargs, *outputs, *options)
 
     def arguments_count(self) -> int:
-        """How many arguments there are."""
+        """Return the number of arguments."""
         inputs = len(self.input_args) + len(self.input_kwargs)
         return inputs + (self.output_args is not None) + len(self.tensor_options_args)
 
     def output_idx(self) -> int:
-        """The number of `out`, if there is one."""
+        """Return the index of `out`; None if there is none."""
         return len(self.input_args) + len(self.input_kwargs)
 
     def signature_str(self, *, skip_outputs: bool = False) -> str:
-        """The signature as the parser reads it: `sum(Tensor input, *, ScalarType? dtype=None)`."""
+        """Return the signature as the parser reads it: `sum(Tensor input, *, ScalarType? dtype=None)`."""
         if skip_outputs and self.output_args is not None:
             return self._spell(self.arguments(skip_outputs=True))
         if not self._spelled:
@@ -194,7 +194,7 @@ class PythonSignature:
         return f"{self.name}({', '.join(parts)}){'|deprecated' if self.deprecated else ''}"
 
     def as_method(self) -> PythonSignature:
-        """The method that goes with this function: the same without self."""
+        """Return the signature of the method: the same without self."""
         return PythonSignature(
             self.name,
             tuple([argument for argument in self.input_args if argument.name != "self"]),
@@ -208,7 +208,7 @@ class PythonSignature:
         )
 
     def with_out_form(self, out: PythonSignature) -> PythonSignature:
-        """The signature that a functional form shares with its out form."""
+        """Return the signature that a functional form shares with its out variant."""
         # Only the functional form's schema says what the options' own defaults are.
         return PythonSignature(
             self.name,
@@ -227,28 +227,28 @@ class PythonSignature:
 
 
 KnownArguments: TypeAlias = dict[int, PythonArgument]
-"""The Python arguments for arguments of schemas, by their identity: those that operators have alike are one value."""
+"""The Python arguments for arguments of schemas, by identity; equal arguments of schemas are one object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PythonSignatures:
-    """The signatures of all operators of a run, as functions and as methods, each derived once."""
+    """The memoized signatures of all operators of a run, as functions and as methods."""
 
     symint: bool = True
-    """Whether symbolic integers are taken as such."""
+    """Whether signatures take symbolic integers."""
     _arguments: KnownArguments = field(default_factory=dict, init=False, repr=False)
     # By identity, which is faster than by name; a signature's function outlives the run.
     _functions: dict[int, PythonSignature] = field(default_factory=dict, init=False, repr=False)
 
     def of(self, function: NativeFunction, *, method: bool = False) -> PythonSignature:
-        """The signature of a function, as a member of a module or as a method of tensors."""
+        """Return the signature of a function, as a function of a module or as a method of tensors."""
         found = self._functions.get(id(function))
         if found is None:
             found = self._functions[id(function)] = self._derive(function.func, function.category_override)
         return found.as_method() if method else found
 
     def deprecated(self, deprecation: Deprecation, function: NativeFunction, *, method: bool) -> PythonSignature:
-        """The old signature of a function."""
+        """Return the old signature of a function."""
         own = self._derive(deprecation.schema, function.category_override)
         return replace(own.as_method() if method else own, deprecated=deprecation)
 
@@ -259,7 +259,7 @@ class PythonSignatures:
 
 
 def signature(function: NativeFunction, *, method: bool = False, symint: bool = True) -> PythonSignature:
-    """The signature of a function, as a member of a module or as a method of tensors."""
+    """Return the signature of a function, as a function of a module or as a method of tensors."""
     return signature_from_schema(
         function.func, category_override=function.category_override, method=method, symint=symint
     )
@@ -273,7 +273,7 @@ def signature_from_schema(
     symint: bool = True,
     known: KnownArguments | None = None,
 ) -> PythonSignature:
-    """The signature of a function with this schema and category; arguments that are new become known."""
+    """Return the signature of a function with this schema and category; memoize its arguments."""
     arguments, known = func.arguments, {} if known is None else known
     function = PythonSignature(
         name=func.name.name.text,
@@ -299,7 +299,7 @@ def _python_arguments(
 def _python_argument(a: Argument, symint: bool, known: KnownArguments) -> PythonArgument:
     type, default, init = a.type if symint else without_symint(a.type), a.default, None
     if default is not None and default[:1] in ("'", '"') and ", " in default:
-        # The parser would take the comma for the end of the argument, so it is told of None instead.
+        # The parser would read the comma as the end of the argument, so its default is None instead.
         default, init = "None", cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     argument = known[id(a)] = PythonArgument(a.name, type, default, init)
     return argument
@@ -307,11 +307,11 @@ def _python_argument(a: Argument, symint: bool, known: KnownArguments) -> Python
 
 WITH_OPTIONS: Final = "with options"
 WITHOUT_OPTIONS: Final = "without options"
-"""Categories of operators that aren't torch's: their schemas settle whether callers say what tensor they want."""
+"""Categories of operators outside of torch: their schemas determine whether callers pass tensor options."""
 
 
 def makes_tensor(func: FunctionSchema, category_override: str | None) -> bool:
-    """Whether callers say what tensor they want made: of a factory, a `new_…` or a `…_like`."""
+    """Return whether callers pass tensor options: to a factory, a `new_…` or a `…_like` operator."""
     if category_override in (WITH_OPTIONS, WITHOUT_OPTIONS):
         return category_override == WITH_OPTIONS
     return (
@@ -322,7 +322,7 @@ def makes_tensor(func: FunctionSchema, category_override: str | None) -> bool:
 
 
 def is_factory(func: FunctionSchema, category_override: str | None) -> bool:
-    """Whether the function makes a tensor out of something else than tensors, or says it does."""
+    """Return whether the function makes a tensor without taking one, or has the category of a factory."""
     if category_override not in (None, WITH_OPTIONS):
         return category_override == "factory"
     return not func.arguments.has_tensor_arg() and any(r.type.is_tensor_like() for r in func.returns)
@@ -347,7 +347,7 @@ def _tensor_options_args(func: FunctionSchema, category_override: str | None) ->
 
 
 def _option_init(options: TensorOptionsArguments | None, name: str) -> str | None:
-    """The C++ value of an option that isn't given, if the schema has a default of its own."""
+    """Return the C++ value of an option that isn't passed, if the schema has a default for it."""
     if options is None:
         return None
     option = options.dtype if name == "dtype" else options.layout
@@ -357,12 +357,12 @@ def _option_init(options: TensorOptionsArguments | None, name: str) -> str | Non
 
 
 def has_tensor_options(function: NativeFunction) -> bool:
-    """Whether the function's own schema has tensor options."""
+    """Return whether the schema itself has tensor options."""
     return function.func.arguments.tensor_options is not None
 
 
 def structseq_fieldnames(returns: tuple[Return, ...]) -> tuple[str, ...]:
-    """The names of the fields of what is returned; none if it is one value, or a tuple without names."""
+    """Return the field names of the returned named tuple; none for one value or a plain tuple."""
     if len(returns) < 2:
         return ()
     names = tuple([r.name for r in returns if r.name is not None])

@@ -1,4 +1,4 @@
-"""Arguments that Python's parser has read → the call of the C++ function.
+"""Arguments that torch's parser read → the call of the C++ function.
 
 A binding makes the call in a lambda that lets go of Python's lock.  The lambda takes the arguments in
 the order of the usual C++ function (tensors by value or const reference), and is called with what
@@ -30,25 +30,25 @@ from opgen.model import BaseTy, FunctionSchema, Variant
 
 @dataclass(frozen=True, slots=True)
 class DispatchCall:
-    """Everything a binding says to call one overload."""
+    """What a binding needs in order to call one overload."""
 
     inits: tuple[str, ...]
-    """Lines before the lambda: options, a list of out arguments, checks."""
+    """Lines before the lambda: options, the list of out arguments, checks."""
     parameters: str
-    """What the lambda takes: `const at::Tensor & self, int64_t dim`."""
+    """The parameters of the lambda: `const at::Tensor & self, int64_t dim`."""
     return_type: str
     target: str
     """The C++ call in the lambda: `self.add(other, alpha)`."""
     arguments: tuple[str, ...]
-    """What the lambda is called with."""
+    """The arguments of the lambda."""
     requires_grad: str | None
-    """Whether the result is to require grad, where the C++ function doesn't see to it; None if it does."""
+    """The expression for whether the result requires grad; None if the C++ function handles it."""
 
 
 def parsed_values(signature: PythonSignature) -> dict[str, str]:
-    """The C++ expressions for all arguments, by name and in the order in which the parser numbers them.
+    """Return the C++ expressions for all arguments by name, in the parser's order.
 
-    A number that stands for a tensor becomes one, of the type that it gives beside the tensors that are there.
+    A number in place of a tensor is converted to a tensor, with the type that follows from the other tensors.
     """
     values = {a.name: a.parsed_value(index) for index, a in enumerate(signature.arguments())}
     numbers = [a.name for a in signature.input_args if isinstance(a, PythonNumber)]
@@ -67,10 +67,10 @@ def dispatch_call(
     starts_devices: bool = False,
     parameter_name: Callable[[str], str] = str,
 ) -> DispatchCall:
-    """How the overload with this Python signature, and these parsed values, calls its C++ function.
+    """Return how the overload with this Python signature and these parsed values calls its C++ function.
 
-    That is a function in `namespace`; without one, torch's, which sees to `requires_grad` if it takes options.
-    With `starts_devices`, methods start the device for any tensor.  `parameter_name` is what C++ calls an argument.
+    The function is in `namespace`; without one, it is torch's, which handles `requires_grad` if it takes options.
+    With `starts_devices`, methods start the device of any tensor.  `parameter_name` maps an argument's name to C++.
     """
     func = signatures.func
     bindings = _lambda_bindings(signature, signatures)
@@ -86,14 +86,14 @@ def dispatch_call(
         # Values, never references.
         return_type=signatures.dispatcher.returns.remove_const_ref().spelled,
         target=_target(signature, signatures, [*map(parameter_name, names)], namespace),
-        # What the parser doesn't give is a variable of that name: `options`, a method's `self`.
+        # Arguments without a parsed value are variables of the same name: `options`, a method's `self`.
         arguments=tuple([in_scope.get(name, name) for name in names]),
         requires_grad=values["requires_grad"] if is_grad_left else None,
     )
 
 
 def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tuple[Binding, ...]:
-    """The parameters of the C++ function whose schema the signature is of."""
+    """Return the parameters of the C++ function for the signature's schema."""
     arguments = signatures.func.arguments
     if signature.deprecated is not None:
         return cpp.arguments(
@@ -115,7 +115,7 @@ def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tupl
 def _lambda_parameters(
     bindings: Sequence[Binding], signature: PythonSignature, parameter_name: Callable[[str], str]
 ) -> str:
-    """The parameters of the lambda as C++ spells them."""
+    """Return the lambda's parameters in C++."""
     parts = []
     for binding in bindings:
         spelled = binding.nctype.type.spelled
@@ -126,7 +126,7 @@ def _lambda_parameters(
 
 
 def _written_type(name: str, signature: PythonSignature) -> str:
-    """How the lambda takes a tensor that is written to: by value, a method's self by reference.
+    """Return how the lambda takes a tensor that is written to: by value, or a method's self by reference.
 
     Several out arguments are references to the elements of one list.
     """
@@ -138,11 +138,11 @@ def _written_type(name: str, signature: PythonSignature) -> str:
 
 
 def _target(signature: PythonSignature, signatures: Signatures, names: list[str], own_namespace: str | None) -> str:
-    """The call of the C++ function with the lambda's parameters, by their names."""
+    """Return the call of the C++ function with the lambda's parameters."""
     func = signatures.func
     name = cpp.name(func, symint_overload=signature.symint and signatures.has_symint)
     if signature.deprecated is not None:
-        # The expressions are those of the out form's call, if there is one.
+        # The expressions are for the out variant, if there is one.
         names = [e for e in signature.deprecated.expressions if func.is_out_fn() or e != "out"]
     if own_namespace is not None:
         return f"::{own_namespace}::{name}({', '.join(names)})"
@@ -157,13 +157,13 @@ def _target(signature: PythonSignature, signatures: Signatures, names: list[str]
 # ------------------------------------------------------------------------------ lines before it
 
 Prepared: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
-"""Lines before the lambda, and the values, by the names of variables where the lines make variables of them."""
+"""Lines before the lambda, and the values of arguments; variables that the lines define replace parsed values."""
 
 
 def _prepared(
     signature: PythonSignature, func: FunctionSchema, values: Mapping[str, str], starts_devices: bool
 ) -> Prepared:
-    """What there is to do: several out arguments are one list, options are gathered and devices start."""
+    """Return the lines that unpack out arguments, collect options and start devices."""
     lines: list[str] = []
     variables: dict[str, str] = {}
     for name in _named_lists(func):
@@ -188,7 +188,7 @@ def _prepared(
 
 
 def _named_lists(func: FunctionSchema) -> list[str]:
-    """The arguments that may be a list of names: the parser gives vectors, which must live until the call."""
+    """Return the arguments that may be lists of names: the parser returns vectors, which must live until the call."""
     return [a.name for a in func.arguments.flat_all if a.type.base_ty is BaseTy.Dimname and a.type.is_nullable()]
 
 
@@ -204,14 +204,14 @@ def _options(values: Mapping[str, str]) -> str:
 
 
 def _device_initialization(signature: PythonSignature, starts_devices: bool) -> str:
-    """Devices start lazily; a method's tensor that Python dispatches on may stand for no device at all."""
+    """Devices start lazily; a method's tensor that Python dispatches on may have no device at all."""
     if starts_devices or not signature.method:
         return "torch::utils::maybe_initialize_device(options);"
     return "if (!at::impl::tensor_has_dispatch(self)) {\n  torch::utils::maybe_initialize_device(options);\n}"
 
 
 def _out_check(values: Mapping[str, str], out: str) -> str:
-    """The check that an out tensor is what the options beside it say."""
+    """Return the check that the out tensor matches the options beside it."""
     at = {name: index for index, name in enumerate(values)}
     return (
         f"check_out_type_matches({values[out]}, {values['dtype']},\n"

@@ -28,7 +28,7 @@ from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType
 
 @dataclass(frozen=True, slots=True)
 class DeprecatedForm:
-    """An old signature of an operator, which Python still takes."""
+    """An old signature of an operator, which Python still accepts."""
 
     function: NativeFunction
     deprecation: Deprecation
@@ -49,15 +49,15 @@ class Overload:
     signature: PythonSignature
     base: NativeFunction
     outplace: NativeFunction | None
-    """What is called if `out` is given."""
+    """The out variant, which is called if `out` is passed."""
 
     def functions(self) -> tuple[NativeFunction, ...]:
-        """Both, or the one."""
+        """The operators that it calls."""
         return (self.base,) if self.outplace is None else (self.base, self.outplace)
 
 
 class OverloadError(ValueError):
-    """Operators of one name that Python can't tell apart, or an out form that it can't find a function for."""
+    """Overloads that the parser can't distinguish, or an out variant without a functional form."""
 
     def __init__(self, function: NativeFunction, others: tuple[NativeFunction, ...], reason: str) -> None:
         super().__init__(f"'{function.func.name}' {reason}")
@@ -93,7 +93,7 @@ _INTERNAL: Final = _names(
     fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask unique_dim_consecutive
     """
 )
-"""Parts of other operators, of no use to callers."""
+"""Internal operators, which callers don't need."""
 _INTERNAL_BEGINNINGS: Final = _parts(
     """
     _cholesky _cumprod _cumsum _inverse _prod _qr _range _solve _sparse_bsc_tensor _sparse_bsr_tensor
@@ -105,7 +105,7 @@ _INTERNAL_BEGINNINGS: Final = _parts(
 _INTERNAL_ENDINGS: Final = _parts(
     "_backward _backward_bias _backward_input _backward_weight _forward _jvp _overrideable"
 )
-"""How names of parts of other operators, and of operators with a binding by hand, begin or end."""
+"""Patterns of the names of internal operators and of operators with a handwritten binding."""
 _COPIES: Final = _names(
     """
     _conj_copy _fw_primal_copy _indices_copy _make_dual_copy _neg_view_copy _nested_get_values_copy
@@ -116,17 +116,17 @@ _COPIES: Final = _names(
     unsqueeze_copy values_copy view_as_complex_copy view_as_real_copy view_copy
     """
 )
-"""Operators that are derived, and that torch nevertheless bound once and keeps."""
+"""Derived operators that torch binds for compatibility."""
 _SERVED_BY_TENSORS: Final = frozenset(
     f"{name}.Scalar({tensor} self, Scalar other{alpha}) -> {tensor}"
     for name, alpha in (("add", ", Scalar alpha=1"), ("sub", ", Scalar alpha=1"), ("mul", ""), ("div", ""))
     for name, tensor in ((name, "Tensor"), (f"{name}_", "Tensor(a!)"))
 )
-"""Overloads that Python never reaches: numbers become tensors first."""
+"""Overloads that Python never calls, since numbers are converted to tensors first."""
 
 
 def should_generate_py_binding(function: NativeFunction) -> bool:
-    """Whether Python gets a generated function or method for an operator."""
+    """Return whether an operator has a generated Python function or method."""
     name = function.func.name.name
     if "generated" in function.tags and name.base not in _COPIES:
         return False
@@ -144,17 +144,17 @@ Selection: TypeAlias = Callable[[NativeFunction], bool]
 
 
 def is_py_variable_method(function: NativeFunction) -> bool:
-    """Whether it is a method of tensors."""
+    """Return whether it is a method of tensors."""
     return function.python_module is None and Variant.method in function.variants
 
 
 def is_py_torch_function(function: NativeFunction) -> bool:
-    """Whether it is a function of the module `torch`."""
+    """Return whether it is a function of the module `torch`."""
     return function.python_module is None and Variant.function in function.variants
 
 
 def is_in_module(name: str) -> Selection:
-    """A selection of the functions of the module `torch.<name>`."""
+    """Return the predicate for functions of the module `torch.<name>`."""
     return lambda function: function.python_module == name
 
 
@@ -168,7 +168,7 @@ def load_signatures(
     method: bool,
     signatures: PythonSignatures | None = None,
 ) -> tuple[Pair, ...]:
-    """The signatures of functions, then those of old forms."""
+    """Return the signatures of functions, then those of old forms."""
     known = PythonSignatures() if signatures is None else signatures
     own = [Pair(known.of(function, method=method), function) for function in functions]
     old = [Pair(known.deprecated(form.deprecation, form.function, method=method), form.function) for form in deprecated]
@@ -176,7 +176,7 @@ def load_signatures(
 
 
 def group_by_name(pairs: Iterable[Pair], selection: Selection) -> dict[str, list[Pair]]:
-    """The selected overloads of each Python name, names in the order in which they first come up."""
+    """Return the selected overloads of each Python name, in the order of first appearance."""
     found: dict[str, list[Pair]] = {}
     for pair in pairs:
         if selection(pair.function):
@@ -185,7 +185,7 @@ def group_by_name(pairs: Iterable[Pair], selection: Selection) -> dict[str, list
 
 
 def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
-    """The overloads of one Python name, functional and out forms paired, in the parser's order.
+    """Return the overloads of one Python name, functional forms and out variants paired, in the parser's order.
 
     Raises OverloadError for an out form without a functional one, and for two forms with one signature.
     """
@@ -216,7 +216,7 @@ def _overload(base: Pair, out: Pair | None) -> Overload:
 
 
 def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
-    """Overloads in the parser's order: alphabetical, save that none stands before one that it hides."""
+    """Return overloads in the parser's order: alphabetical, but none precedes one that it hides."""
     if len(overloads) == 1:
         return tuple(overloads)
     ordered = sorted(overloads, key=lambda overload: overload.signature.signature_str())
@@ -232,7 +232,7 @@ def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
 
 
 def _in_order(count: int, waits_for: dict[int, set[int]]) -> list[int]:
-    """Numbers below `count`, each behind those that it waits for, and else as early as its turn comes."""
+    """Return the numbers below `count`, each after those that must precede it, otherwise in ascending order."""
     order = [index for index in range(count) if index not in waits_for]
     for done in order:  # grows while it is walked
         for index in sorted(waits_for):
@@ -244,7 +244,7 @@ def _in_order(count: int, waits_for: dict[int, set[int]]) -> list[int]:
 
 
 def hides(one: Sequence[Type], other: Sequence[Type]) -> bool:
-    """Whether arguments of types `one` can be all that those of types `other` can, and more.
+    """Return whether arguments of the types `one` accept everything that those of `other` do, and more.
 
     Then the parser must try `other` first.
     """
@@ -269,11 +269,11 @@ _TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
         OptionalType(ListType(DIMNAME, None)): (OptionalType(BaseType(BaseTy.Generator)),),
     }
 )
-"""Types, and those whose values they take as well."""
+"""Types, each with the types whose values it accepts too."""
 
 
 def takes_more(one: Type, other: Type) -> bool:
-    """Whether the parser takes for `one` all that it takes for `other`."""
+    """Return whether the parser accepts for `one` everything that it accepts for `other`."""
     if other in _TAKES_MORE.get(one, ()):
         return True
     if one.base_ty is BaseTy.Dimname and other.base_ty is BaseTy.int:
@@ -290,16 +290,16 @@ def _has_unsized_list(t: Type) -> bool:
 # ---------------------------------------------------------------------------------- numbers
 
 _MOST_OPERANDS: Final = 3
-"""How many tensors numbers may stand for; each more of them doubles the overloads."""
+"""Maximum number of tensors that numbers may replace; each more doubles the overloads."""
 
 
 def takes_numbers(overload: Overload) -> bool:
-    """Whether it is an overload that callers give numbers in place of tensors."""
+    """Return whether callers pass numbers instead of tensors to this overload."""
     return any(isinstance(argument, PythonNumber) for argument in overload.signature.input_args)
 
 
 def with_numbers(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
-    """The overloads, and those by which numbers stand for tensors of operators that work element by element.
+    """Return the overloads, and those with numbers instead of tensors for pointwise operators.
 
     One tensor at least must be left, and an overload that the schemas have for numbers goes first.
     """
@@ -332,7 +332,7 @@ def _with_numbers_at(places: tuple[int, ...], overload: Overload) -> Overload:
 
 
 def _is_free(places: tuple[int, ...], overload: Overload, others: Sequence[Overload]) -> bool:
-    """Whether no other overload has something of its own to do with numbers in these places."""
+    """Return whether no other overload takes numbers in these places."""
     own = [SCALAR if i in places else a.type for i, a in enumerate(overload.signature.input_args)]
     for other in others:
         types = [argument.type for argument in other.signature.input_args]

@@ -1,4 +1,4 @@
-"""A type of a schema → what torch's argument parser calls it, and the method by which it gives what it read.
+"""A type of a schema → its name in torch's argument parser, and the parser's method that returns its value.
 
 The parser has names of its own for types and defaults, and a method for each kind of value.
 
@@ -50,7 +50,7 @@ PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
         },
     }
 )
-"""What the argument parser calls each type; a type that isn't here can't come from Python."""
+"""The parser's name of each type; other types can't come from Python."""
 
 _PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {
@@ -66,7 +66,7 @@ _PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
 
 
 def argument_type_str(t: Type, *, simple_type: bool = False) -> str:
-    """How the argument parser spells `t`; with `simple_type`, without the size of a list."""
+    """Return the parser's spelling of `t`; with `simple_type`, without the size of a list."""
     if isinstance(t, BaseType):
         if t.name in PARSER_TYPES:
             return PARSER_TYPES[t.name]
@@ -92,7 +92,7 @@ def _list_type_str(t: ListType, simple_type: bool) -> str:
 
 
 def argument_type_size(t: Type) -> int | None:
-    """The size of a list that one element may stand for in Python; None if there is none."""
+    """Return the size of a list that a single element may replace in Python; None if there is none."""
     as_list = t.is_list_like()
     return None if as_list is None or as_list.elem == BOOL else as_list.size
 
@@ -108,12 +108,12 @@ _DEFAULT_WORDS: Final = MappingProxyType(
         "strided": "torch.strided",
     }
 )
-"""Defaults that the parser spells otherwise than the schema does."""
+"""Defaults that the parser spells differently than schemas do."""
 _EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
 
 
 def parser_default(default: str, t: Type) -> str:
-    """The default of a schema as the argument parser reads it."""
+    """Return the default as the parser reads it."""
     if default[:1] in ("'", '"'):
         return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     if default.startswith("[") and default != "[]" and t.is_list_like():
@@ -131,11 +131,11 @@ _READ_DEFAULTS: Final[Mapping[BaseTy, tuple[str, ...]]] = MappingProxyType(
         BaseTy.Device: ("None",),
     }
 )
-"""The only defaults of these types that the parser reads."""
+"""The only defaults of these types that the parser accepts."""
 
 
 def unreadable_default(default: str | None, t: Type) -> str:
-    """The C++ value of a default that the parser can't read; nothing if it can, or if there is none.
+    """Return the C++ value of a default that the parser can't read; empty if it can, or if there is none.
 
     The parser takes no defaults for lists of floating-point numbers, and few for enumerations.
     """
@@ -175,7 +175,7 @@ _UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.Dimname: "dimname",
     }
 )
-"""The parser's method that gives a value of a type; for an optional one, with `Optional` behind it."""
+"""The parser's method that returns a value of a type; optional types add the suffix `Optional`."""
 
 _LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {
@@ -190,13 +190,13 @@ _LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
 
 
 _OPTIONAL_LISTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.Dimname)))
-"""The elements of lists that the parser gives as optional ones."""
+"""The elements of lists that the parser returns as optional lists."""
 _NEVER_OPTIONAL: Final = frozenset(map(BaseType, (BaseTy.Storage, BaseTy.Stream)))
-"""What the parser never gives as an optional value."""
+"""Types that the parser never returns as optional values."""
 
 
 def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> str:
-    """The parser's method that gives the value of an argument; `has_init` says that C++ has a value for None."""
+    """Return the parser's method for the value of an argument; with `has_init`, C++ has a value for None."""
     if has_init:
         plain = t.elem if isinstance(t, OptionalType) else t
         return f"{_unpacker(plain)}WithDefault"
@@ -212,12 +212,12 @@ def unpack_method(t: Type, default: str | None, *, has_init: bool = False) -> st
 
 
 def may_be_none(t: Type, default: str | None) -> bool:
-    """Whether the parser may have no value; with a default of its own there always is one."""
+    """Return whether the parser may have no value; an argument with a default always has one."""
     return isinstance(t, OptionalType) and default in (None, "None")
 
 
 def has_optional_method(t: Type) -> bool:
-    """Whether the parser has a method that gives an optional `t`, and not only what it holds."""
+    """Return whether the parser has a method that returns an optional `t`."""
     elem = t.elem if isinstance(t, OptionalType) else t
     return elem.elem in _OPTIONAL_LISTS if isinstance(elem, ListType) else elem not in _NEVER_OPTIONAL
 

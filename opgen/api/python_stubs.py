@@ -1,4 +1,4 @@
-"""Python signatures → what a type checker is told of them, in a stub file.
+"""Python signatures → their definitions in a stub file, for type checkers.
 
 The parser takes more than the types of a schema say: one integer for a list of fixed size, a device's
 name for a device, and the elements of a list as arguments of their own.  A stub says all of that.
@@ -28,7 +28,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
 
 LINE_LENGTH: Final = 88
-"""The longest definition that stands on one line."""
+"""Maximum length of a definition on one line."""
 
 # --------------------------------------------------------------------------------- types
 
@@ -56,14 +56,14 @@ _BASE_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.Dimname: "str | EllipsisType | None",
     }
 )
-"""What may be given where a schema says a type; a name of a device does for a device, and None for the current one."""
+"""The Python types that an argument accepts, by its type in the schema; a device may be given by name or as None."""
 
 _RETURNED_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({**_BASE_TYPES, BaseTy.Device: "_device"})
-"""What comes back."""
+"""The Python types of results, by the type in the schema."""
 
 
 def argument_type_str_pyi(t: Type) -> str:
-    """What may be given for an argument of type `t`."""
+    """Return the Python type that an argument of type `t` accepts."""
     if isinstance(t, BaseType) and t.name in _BASE_TYPES:
         return _BASE_TYPES[t.name]
     if isinstance(t, OptionalType):
@@ -93,7 +93,7 @@ def _list_type(t: ListType) -> str:
 
 
 def return_type_str_pyi(t: Type) -> str:
-    """What is returned for a type of a schema; anything, where Python's type has no name here."""
+    """Return the Python type of a result of type `t`; `Any` if it has no name."""
     if isinstance(t, BaseType) and t.name in _RETURNED_TYPES:
         return _RETURNED_TYPES[t.name]
     if isinstance(t, OptionalType):
@@ -104,11 +104,11 @@ def return_type_str_pyi(t: Type) -> str:
 
 
 RETURN_TYPES: Final = "torch.return_types"
-"""Where the named tuples that torch's functions return are."""
+"""The module of the named tuples that torch's functions return."""
 
 
 def returns_str_pyi(signature: PythonSignature, return_types: str = RETURN_TYPES) -> str:
-    """What a function returns: nothing, one value, a tuple, or a named tuple of the module `return_types`."""
+    """Return the type of a function's result: None, one type, a tuple, or a named tuple of `return_types`."""
     if structseq_fieldnames(signature.returns):
         return f"{return_types}.{signature.name}"
     types = [return_type_str_pyi(r.type) for r in signature.returns]
@@ -120,11 +120,11 @@ def returns_str_pyi(signature: PythonSignature, return_types: str = RETURN_TYPES
 # ------------------------------------------------------------------------------ defaults
 
 _DEFAULT_WORDS: Final = MappingProxyType({"[]": "()", "Mean": "1", "contiguous_format": "contiguous_format"})
-"""Defaults that Python spells otherwise than the schema does."""
+"""Defaults that Python spells differently than schemas do."""
 
 
 def stub_default(default: str, t: Type) -> str:
-    """The default of a schema in Python."""
+    """Return the default in Python."""
     word = _DEFAULT_WORDS.get(default)
     if word is not None:
         return word
@@ -157,11 +157,11 @@ class StubFunction:
 
     name: str
     parameters: tuple[str, ...]
-    """With `self` of a method, and with the star before keywords."""
+    """Parameters, including a method's `self` and the star before keyword-only ones."""
     returns: str
 
     def render(self, indent: str = "") -> str:
-        """`def neg(input: Tensor) -> Tensor: ...`, on as many lines as it needs."""
+        """Return `def neg(input: Tensor) -> Tensor: ...`, on several lines if it is long."""
         line = f"{indent}def {self.name}({', '.join(self.parameters)}) -> {self.returns}: ..."
         if len(line) <= LINE_LENGTH:
             return line
@@ -172,7 +172,7 @@ class StubFunction:
 def stub_parameter(
     argument: PythonArgument, signature: PythonSignature, *, is_out_required: bool = False, none_for_empty: bool = False
 ) -> StubParameter:
-    """An argument as a parameter."""
+    """Return the parameter for an argument."""
     name = argument.python_name(method=signature.method, deprecated=signature.deprecated is not None)
     spelled = argument_type_str_pyi(argument.type)
     if argument.default is None or (is_out_required and isinstance(argument, PythonOutArgument)):
@@ -185,7 +185,7 @@ def stub_parameter(
 
 
 def _legal(name: str) -> str:
-    """`name`, unless Python reserves it: then no call can give it by keyword either."""
+    """Return `name`; a name that Python reserves, which no call can pass by keyword, is changed."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -196,7 +196,7 @@ def stub_function(
     none_for_empty: bool = False,
     return_types: str = RETURN_TYPES,
 ) -> StubFunction:
-    """The definition of a signature, in which a caller may have to give `out`.
+    """Return the definition for a signature, in which `out` may be required.
 
     The parser takes None for a list that is empty by default.  torch's own stubs say so only of some functions.
     """
@@ -205,7 +205,7 @@ def stub_function(
 
 
 def stub_function_vararg(signature: PythonSignature, *, return_types: str = RETURN_TYPES) -> StubFunction | None:
-    """The definition by which the elements of its only positional argument are given one by one, if it is a list."""
+    """Return the definition that takes the elements of the only positional argument, a list, one by one."""
     if len(signature.input_args) != 1 or signature.deprecated is not None:
         return None
     (argument,) = signature.input_args
@@ -246,11 +246,11 @@ _ARITHMETIC: Final = MappingProxyType(
         "true_divide": ("Number", ()),
     }
 )
-"""Operators for which the parser takes numbers as tensors: the numbers, and what else may be given by name."""
+"""Operators that accept numbers as tensors: the types of the numbers, and the keyword-only parameters."""
 
 
 def arithmetic_stub(signature: PythonSignature) -> StubFunction | None:
-    """The one definition of an arithmetic operator with numbers; None for any other function."""
+    """Return the definition of an arithmetic operator that takes numbers; None for other functions."""
     name = signature.name.removesuffix("_")
     operands = [a for a in signature.input_args if a.type == TENSOR]
     if name not in _ARITHMETIC or len(operands) != (1 if signature.method else 2):
@@ -272,7 +272,7 @@ _BITWISE: Final = frozenset(f"__{i}{name}__" for i in ("", "i") for name in ("an
 
 
 def bitwise_stub(name: str) -> StubFunction | None:
-    """The definition of a bitwise operator for what may be a tensor or a number; None for any other method."""
+    """Return the definition of a bitwise operator that takes a tensor or a number; None for other methods."""
     if name not in _BITWISE:
         return None
     return StubFunction(name, ("self", str(StubParameter("other", "Tensor | _int"))), "Tensor")
@@ -282,7 +282,7 @@ def bitwise_stub(name: str) -> StubFunction | None:
 
 
 def structseq_class(name: str, returns: Sequence[Return]) -> str:
-    """The class of a named tuple."""
+    """Return the class of a named tuple."""
     types = [return_type_str_pyi(r.type) for r in returns]
     base = f"tuple[{', '.join(types)}]"
     fields = "".join(

@@ -1,4 +1,4 @@
-"""What training is told, and what comes of it: a tree for each device, with figures of its quality.
+"""The options of a training and its result: a tree for each device, with measures of its quality.
 
 Settings(depth=6)  →  Trained(tree, choices, quality=(Quality("training", …), …))
 """

@@ -287,15 +287,15 @@ def _read_non_native(nodes: Iterable[Node], log: Diagnostics) -> Iterator[NonNat
 
 def _check_properties(words: Iterable[Scalar], log: Diagnostics) -> Iterator[str]:
     """Return the legal properties; of those that exclude each other, the first."""
-    said: dict[tuple[str, ...], str] = {}
+    chosen: dict[tuple[str, ...], str] = {}
     for word in words:
         others = _PROPERTY_SETS.get(word.text)
         if others is None:
             label = expected(word.text, _PROPERTY_SETS)
             log.error("unknown-property", f"there is no property '{word.text}'", word.span, label)
-        elif others in said:
-            message = f"'{word.text}' can't be combined with '{said[others]}'"
+        elif others in chosen:
+            message = f"'{word.text}' can't be combined with '{chosen[others]}'"
             log.error("conflicting-properties", message, word.span, "remove one of the two")
         else:
-            said[others] = word.text
+            chosen[others] = word.text
             yield word.text

@@ -5,8 +5,7 @@
           |             ^^^ define 'at::Tensor Mine::abs(const at::Tensor & self)'
 
 Sources are read as tokens: where lines end, comments, strings and macros of the file don't matter.
-Operators whose kernels have one name are told apart by how many parameters they take; that the types
-are right is for the compiler to say.
+Kernels of the same name are distinguished by their number of parameters; the compiler checks their types.
 """
 
 from __future__ import annotations
@@ -93,20 +92,20 @@ def _check_name(
     log: Diagnostics,
 ) -> None:
     """Check the kernels of one name against its definitions."""
-    left, lacking = list(found), list[_Kernel]()
+    left, missing = list(found), list[_Kernel]()
     for kernel in kernels:
         match = next((each for each in left if each.parameters == kernel.parameters), None)
         if match is None:
-            lacking.append(kernel)
+            missing.append(kernel)
         else:
             left.remove(match)
-    for kernel in lacking:
+    for kernel in missing:
         message = f"'{backend.class_name}::{kernel.name}' is not defined in {files}"
         if found:
             message = f"'{kernel.operator}' has no '{backend.class_name}::{kernel.name}' with its parameters"
         notes = [Note("the kernel to define", lines=(kernel.declaration,)), *_near(kernel, left, by_name, backend)]
         log.error("kernel-not-defined", message, backend.places.get(kernel.operator), notes=notes)
-    for definition in () if lacking else left:
+    for definition in () if missing else left:
         message = f"'{backend.class_name}::{definition.name}' has more definitions than operators that use it"
         operators = ", ".join(str(kernel.operator) for kernel in kernels)
         log.error("kernel-too-many", message, definition.span, f"it is the kernel of {operators}")

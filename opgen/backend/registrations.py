@@ -1,7 +1,7 @@
 """A backend outside of torch → `Register<Key>.cpp` and `RegisterAutograd<Key>.cpp`: its kernels, registered.
 
-Each kernel has a wrapper that sees to devices and calls the class's member.  Where the kernels are
-those of functional forms, out and in-place forms are made of them (see `register_functional`).
+Each kernel has a wrapper that guards the device and calls the class's member.  If the backend has kernels of functional
+forms, out variants and in-place forms are generated from them (see `register_functional`).
 
     at::Tensor wrapper_PrivateUse1__abs(const at::Tensor & self) {
       return my::ops::PrivateUse1NativeFunctions::abs(self);

@@ -159,8 +159,8 @@ def _git(folder: Path, revision: str, *words: str) -> bytes:
     except OSError as error:
         raise UserError(Diagnostic("unknown-revision", f"can't run git: {error.strerror}")) from None
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip() or "there is no such revision"
-        notes = (Note(f"there is no file of this name, and git says: {said}"),)
+        stderr = done.stderr.decode(errors="replace").strip() or "there is no such revision"
+        notes = (Note(f"there is no file of this name, and git says: {stderr}"),)
         raise UserError(Diagnostic("unknown-revision", f"'{revision}' is no file, folder or revision", notes=notes))
     return done.stdout
 

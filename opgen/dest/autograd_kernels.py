@@ -82,7 +82,7 @@ def _is_one_of(function: NativeFunction, names: Sequence[str]) -> bool:
 
 
 def is_written_by_hand(function: NativeFunction) -> bool:
-    """Whether torch has kernels for the operator that nobody generates."""
+    """Whether torch has handwritten kernels for the operator."""
     return base_name(function) in _MANUAL_AUTOGRAD and is_of_torch(function)
 
 

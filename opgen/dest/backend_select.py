@@ -59,9 +59,9 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
 
 
 def needs_backend_select(function: NativeFunction) -> bool:
-    """Whether the operator's backend can only be told from its tensor options.
+    """Return whether only the tensor options determine the operator's backend.
 
-    Factories that take after a tensor are dispatched on it, as any operator is.
+    Factories that take a tensor are dispatched on it, like other operators.
     """
     name = function.root_name
     takes_after_tensor = name.endswith("_like") or name.startswith("new_")

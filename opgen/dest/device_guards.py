@@ -1,8 +1,8 @@
 """An operator → the statements with which its kernels' wrappers make sure of the device.
 
-There are two kinds.  A *device check* refuses tensors that are on different devices.  A *device
-guard* makes the device of the tensors the current one while the kernel runs.  Which backends need
-them is said by `BackendIndex.device_guard`, which operators do by their entries.
+There are two kinds.  A *device check* raises an error for tensors on different devices.  A *device
+guard* makes the device of the tensors the current one while the kernel runs.  `BackendIndex.device_guard` says
+which backends need them, and the entries of operators say which operators do.
 
     std::optional<Device> common_device = std::nullopt;
     c10::impl::check_and_update_common_device(common_device, self, "wrapper_CUDA_add_Tensor", "self");
@@ -65,7 +65,7 @@ def _decisive(function: NativeFunction) -> Iterator[Argument]:
 def kernel_guard_class(key: DispatchKey) -> str | None:
     """The class of the guard that a structured kernel holds while it allocates and runs.
 
-    None where there is one device only.  A key that nobody thought of is guarded.
+    None where there is one device only.  Keys that aren't known have a guard.
     """
     if key in (DispatchKey.CPU, DispatchKey.Meta):
         return None

@@ -1,8 +1,8 @@
 """Operators → C++ functions that wrap kernels, and the calls that lead to them; each derived once.
 
-A `Wrapper` is the function that is registered for an operator under a key.  Beside it there is the
-public function of the key's namespace, which users may call past the dispatcher.  What is said in
-the two depends on the key only by the wrapper's name, so `KernelCalls` remembers the rest.
+A `Wrapper` is the function that is registered for an operator under a key.  The public function in
+the key's namespace calls it too, so that users can bypass the dispatcher.  Both depend on the key only by the wrapper's
+name, so `KernelCalls` memoizes the rest.
 
     at::Tensor add(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha) {
       return wrapper_CPU_add_Tensor(self, other, alpha);

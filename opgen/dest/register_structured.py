@@ -1,11 +1,9 @@
 """A group with a structured kernel → for each form a class that allocates its outputs, and a wrapper.
 
-The author writes a meta function, which tells the outputs' sizes through `set_output…`, and an
-impl, which computes into outputs that are there.  The class made here derives from the author's and
-says what `set_output…` does for one form: allocate the results, resize the out arguments, or check
-that `self` is as it should be.  If the memory that the caller gives is strided otherwise than the
-kernel wants it, a proxy stands in for it and is copied back.  The wrapper calls the one after the
-other:
+The author writes a meta function, which passes the sizes of the outputs to `set_output…`, and an impl, which computes
+into existing outputs.  The generated class derives from the author's and defines `set_output…` for one form: allocate
+the results, resize the out arguments, or check `self`.  If an out argument has other strides than the kernel needs, the
+kernel writes to a proxy, which is then copied.  The wrapper calls both:
 
     structured_add_out_functional op;
     op.meta(self, other, alpha);

@@ -40,7 +40,7 @@ _STRUCTURED_HEADER_KEYS: Final = STRUCTURED_DISPATCH_KEYS | {
     DispatchKey.Meta,
     DispatchKey.CompositeExplicitAutogradNonFunctional,
 }
-"""Keys whose headers declare every form of a structured operator, whoever wrote its kernel."""
+"""Keys whose headers declare every form of a structured operator, wherever its kernel comes from."""
 
 
 def static_backends(program: Program, options: Options) -> tuple[BackendIndex, ...]:

@@ -1,4 +1,4 @@
-"""The checks with which a debug build of torch sees that an operator left its arguments alone.
+"""A kernel → the checks of debug builds that an operator didn't change its arguments.
 
 Before the operator runs, the storage and the implementation of each tensor are noted; after it, they
 must be the same, and results must be new tensors (or, for views, share the storage of their base).

@@ -1,4 +1,4 @@
-"""Forms that follow from other forms → `CompositeKernels.cpp`, the kernels nobody has to write.
+"""Forms that follow from other forms → `CompositeKernels.cpp`, the kernels that are generated.
 
 The `_copy` form of a view copies the view; a functional form copies what the form that it was derived
 from writes to; an out form copies the results of the functional form.

@@ -52,7 +52,7 @@ class ExtensionOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extension:
-    """The operators of one namespace, and what is to be made of them."""
+    """The operators of one namespace, and the options of their library."""
 
     program: Program
     namespace: str
@@ -62,9 +62,9 @@ class Extension:
     """The keys that kernels are registered under, in the order in which the definitions name them."""
     kernels: KernelMap = field(repr=False)
     autograd: AutogradProgram | None = None
-    """The operators' derivatives; None if nobody wrote any."""
+    """The operators' derivatives; None if there are none."""
     python: PythonProgram | None = None
-    """The operators as functions of a Python package; None if there is to be none."""
+    """The operators as functions of a Python package; None if the extension has none."""
     shape_functions: ShapeFunctions | None = None
     """Shape functions in Python, which the package registers; None if there are none."""
 
@@ -132,7 +132,7 @@ def _own_index(index: BackendIndex, namespace: str, structured: frozenset[Operat
 
 
 def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
-    """The keys that kernels are registered under; Meta may have some that nobody named."""
+    """The keys that kernels are registered under; Meta may have generated ones."""
     wanted = extension.options.dispatch_keys
     for key in dict.fromkeys((*extension.program.backend_indices, DispatchKey.Meta)):
         if wanted is not None and key not in wanted and not is_generic_dispatch_key(key):
@@ -142,5 +142,5 @@ def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
 
 
 def has_composite_implicit_kernel(function: NativeFunction) -> bool:
-    """Whether the operator is made of others, which autograd, vmap and functionalization see in its stead."""
+    """Return whether the operator calls others, which autograd, vmap and functionalization see instead."""
     return function.has_composite_implicit_autograd_kernel

@@ -1,10 +1,9 @@
 """Operators that write or make views → `RegisterFunctionalize.cpp`, which runs them without either.
 
 Under functionalization (`torch.compile`, `torch.export`, `torch.func.functionalize`) a tensor is a wrapper
-around a value that is never written to.  A kernel takes its arguments out of their wrappers, calls
-the functional form, and gives the results to what the operator writes to.  A view is made with an
-object that can take it again; its inverse needs nobody to write it, as it scatters into the base by
-the view's own sizes and strides.
+around a value that is never written to.  A kernel unwraps its arguments, calls the
+functional form, and assigns the results to the arguments that the operator writes to.  A view is made with an object
+that can replay it; its inverse is generic: it scatters into the base by the view's sizes and strides.
 
     at::Tensor & scale_(at::Tensor & self, double by) {
       …

@@ -42,7 +42,7 @@ class _ReturnType:
 
 
 def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `PythonBindings.cpp`, if there is to be a Python package."""
+    """Yield `PythonBindings.cpp`, if the extension has a Python package."""
     python = extension.python
     if python is None:
         return

@@ -1,7 +1,7 @@
 """An extension's operators → its Python package, but for the module `_C` that is compiled.
 
-`__init__.py` takes the functions from `_C`, `_C.pyi` tells type checkers of them, `return_types` has the
-named tuples, `_compiling` sees to `torch.compile`, and `py.typed` says that all of it is typed.
+`__init__.py` imports the functions from `_C`, `_C.pyi` declares them for type checkers, `return_types` has the named
+tuples, `_compiling` supports `torch.compile`, and `py.typed` marks the package as typed.
 
     from ._C import (
         blend as blend,
@@ -31,7 +31,7 @@ RETURN_TYPES: Final = "return_types"
 
 
 def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the files below `python/`, if there is to be a Python package."""
+    """Yield the files below `python/`, if the extension has a Python package."""
     python = extension.python
     if python is None:
         return

@@ -1,7 +1,7 @@
 """Dispatch keys → `Register<Key>.cpp`, which wraps and registers kernels, and the functions of `mylib::cpu`.
 
-A wrapper sees to devices where the key's backend has several, and calls the author's kernel; around
-a structured kernel it makes the outputs as the form demands (see the template `detail/Structured.h`).
+A wrapper guards the device if the key's backend has several, and calls the author's kernel; for a structured kernel it
+makes the outputs that the form needs (see the template `detail/Structured.h`).
 
     at::Tensor wrapper_CPU__blend(const at::Tensor & self, const at::Tensor & other) {
       detail::Functional<mylib::native::structured_blend_out, Memory, 1> op;

@@ -65,11 +65,11 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
 
 
 def registered_tags(program: Program, function: NativeFunction) -> frozenset[str]:
-    """The tags that the dispatcher is told of.
+    """Return the tags that are registered with the dispatcher.
 
-    By the tag `out` torch 2.13's code generator finds the out form that it calls in a functional one's stead.
-    It gives that form all tensors first, then what else there is, with lists taken apart, and loses what is
-    said by name; so a form that can't be called like that is better not found.
+    By the tag `out`, torch 2.13's compiler finds the out variant that it calls instead of a functional form.  It passes
+    all tensors first, then other arguments, flattens lists and drops keywords; so variants that can't be called like
+    that don't get the tag.
     """
     declared = function.tags.intersection(program.tags)
     return declared if _is_called_plainly(function.func) else declared - {"out"}

@@ -1,4 +1,4 @@
-"""Turns the files a user writes into one frozen program: YAML to nodes, nodes to the model.
+"""The files that a user writes → one frozen program, or every mistake in them.
 
 `nodes` reads YAML and keeps the place of every word, `fields` reads a mapping by a table,
 `tags` and `selection` read the files of those names, `native_functions` the operators.

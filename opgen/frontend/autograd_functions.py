@@ -1,4 +1,4 @@
-"""Turns operators and derivatives.yaml into the operators that autograd gets kernels for.
+"""Operators and derivatives.yaml → the operators with autograd kernels.
 
 derive_autograd(program, Path("autograd/derivatives.yaml"), log, program.selector)   →   AutogradProgram
 """

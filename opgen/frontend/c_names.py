@@ -1,4 +1,4 @@
-"""Names that the headers of C declare outside of any namespace, so that no namespace of C++ can have them."""
+"""Names that C headers declare in the global namespace, which no C++ namespace can have."""
 
 from __future__ import annotations
 

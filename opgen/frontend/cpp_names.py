@@ -1,4 +1,4 @@
-"""Turns a text into a checked C++ name, with a caret at the character that can't be in one.
+"""A text → a checked C++ name, or a diagnostic with a caret at the illegal character.
 
 ops.yaml:7:11: error: '-' is not allowed in a C++ name [bad-identifier]
     7 |     CPU: my-co::k

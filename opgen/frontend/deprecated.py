@@ -1,4 +1,4 @@
-"""Turns deprecated.yaml into the old signatures that Python still takes.
+"""deprecated.yaml → the old signatures that Python still accepts.
 
 An entry says what the old signature was, and how a call in its terms reads with today's C++ function.
 It is bound beside the operator's own signatures, but never suggested to a user.

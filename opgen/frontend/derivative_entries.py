@@ -1,4 +1,4 @@
-"""Turns one entry of derivatives.yaml into the derivatives of an operator, by dispatch key.
+"""One entry of derivatives.yaml → the derivatives of an operator, by dispatch key.
 
 An entry names an operator by its whole schema; every other key is one of a few words or gives a
 formula: for the gradients of the arguments that it names, or for the tangents of the results.

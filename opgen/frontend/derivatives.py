@@ -1,4 +1,4 @@
-"""Turns derivatives.yaml into the derivatives of operators: all of them, or every mistake in the file.
+"""derivatives.yaml → the derivatives of operators, or every mistake in the file.
 
 This is the table of contents: entries are read one by one (`derivative_entries`); here the nodes of
 the graph get the names of their classes, and `_copy` operators get the derivatives of their views.

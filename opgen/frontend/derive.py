@@ -1,4 +1,4 @@
-"""Derives the operators that entries ask for with `autogen`: missing out and functional forms.
+"""Entries with `autogen` → the out variants and functional forms that they ask for.
 
 The kernels of derived operators are written by generated code on top of the form that the author
 wrote, so all of them are registered under CompositeExplicitAutograd.

@@ -1,7 +1,6 @@
-"""Turns one entry of native_functions.yaml into a `NativeFunction` and its kernels.
+"""One entry of native_functions.yaml → a `NativeFunction` and its kernels.
 
-Only what can be told from the entry by itself is checked here; what holds between entries is the
-business of `rules` and `derive`.
+This module checks each entry by itself; `rules` and `derive` check what depends on several entries.
 
     - func: mylib::scale(Tensor self, float by=2.0) -> Tensor
       dispatch:
@@ -258,7 +257,7 @@ def read_entry(
     if values is None or schema is None:
         return None
     namespace, func = schema
-    # Most entries have few keys: nothing is asked of those that they lack.
+    # Most entries have few keys.
     written = values.written
     kernels = _read_dispatch(written[DISPATCH], values[STRUCTURED], log) if DISPATCH in written else {}
     if ignored_keys:

@@ -1,4 +1,4 @@
-"""Decides whether a text is one C++ expression, as far as that shows without knowing what its names are.
+"""A text → whether it is one C++ expression, as far as its syntax shows.
 
     find_syntax_error("grad * other.conj()")      None
     find_syntax_error("grad * ")                  SyntaxProblem("expected a value after '*'", …)

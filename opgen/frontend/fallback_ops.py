@@ -1,4 +1,4 @@
-"""Turns lists of operators that compiled models call into the `Shims` of a run.
+"""Lists of operators that compiled models call → the `Shims` of a run.
 
     per_device:
       - abs

@@ -1,4 +1,4 @@
-"""Turns a mapping node into values by a table of fields, and every other key into a diagnostic.
+"""A mapping node and a table of fields → values, and a diagnostic for every other key.
 
 A table is made of `Field`s: each has a name, a converter, and a default unless it is required.
 What was read is asked for by the field itself, so that its type is known:
@@ -121,9 +121,9 @@ def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Di
             written[field] = field.convert(value)
         except UserError as problem:
             log.extend(problem.diagnostics)
-    lacking = [field.name for field in table.required if field not in written]
-    if lacking:
-        check_present(node, lacking, _named(what), log)
+    missing = [field.name for field in table.required if field not in written]
+    if missing:
+        check_present(node, missing, _named(what), log)
         return None
     return Values(node, written)
 

@@ -1,4 +1,4 @@
-"""Rules for the formulas of an entry in derivatives.yaml; each breach is one diagnostic.
+"""The formulas of an entry in derivatives.yaml → a diagnostic for each rule that they break.
 
 derivatives.yaml:7:21: error: unknown variable 'ohter' [unknown-variable]
     7 |   self: grad * ohter

@@ -1,4 +1,4 @@
-"""Rules without which functionalization could not run an operator; each breach is one diagnostic.
+"""An operator → a diagnostic for each reason why functionalization can't run it.
 
 They are about groups, so they come after everything else about a file is known to be right.
 

@@ -1,4 +1,4 @@
-"""Sorts functions into the groups that emitters work on: forms of one operator, and views.
+"""Functions → the groups that emitters work on: forms of one operator, and views.
 
 Forms belong together if their signatures are equal.  Nothing is derived here and nothing is
 reported: that two forms of the same kind share a signature is one of the `rules`.

@@ -1,4 +1,4 @@
-"""Turns native_functions.yaml, tags.yaml and a selection into the one `Program` of a run.
+"""native_functions.yaml, tags.yaml and a selection → the `Program` of a run.
 
 This is the front end's table of contents: read, derive, check, group.  Mistakes are logged, all of
 them, and a program is only made if there are none.

@@ -1,4 +1,4 @@
-"""Turns a YAML text into light, frozen nodes that know where they were written.
+"""YAML text → frozen nodes with their places in the file.
 
 Three kinds of node: `Scalar`, `ListNode`, `MappingNode`.  A scalar is the text as written: nothing
 is typed by YAML's implicit rules, so `on`, `010`, `1e3`, `~` and a key named `no` stay what they

@@ -1,4 +1,4 @@
-"""Turns operators into the Python functions and methods that they are, or says why they can't be.
+"""Operators → their Python functions and methods, or the reasons why they can't have them.
 
 An operator needs types that Python can give, tensor options if and only if it makes a tensor, and a
 signature that no other one of its name has.
@@ -184,7 +184,7 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
     return bound
 
 
-def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, mend: str) -> bool:
+def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, fix: str) -> bool:
     """Return whether Python can pass all types; log those that it can't, add the others to the legal ones."""
     if legal.issuperset([argument.type for argument in function.func.arguments.flat_all]):
         return True
@@ -196,7 +196,7 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, m
             legal.add(argument.type)
         except UnsupportedTypeError as problem:
             message = f"'{function.func.name}' can't be bound to Python: {problem}"
-            log.error("python-type", message, type_span(function, argument.type, argument.name), mend)
+            log.error("python-type", message, type_span(function, argument.type, argument.name), fix)
     return log.error_count == before
 
 

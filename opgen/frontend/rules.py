@@ -1,4 +1,4 @@
-"""Rules that hold within an entry's parts and between entries; each breach is one diagnostic.
+"""Entries → a diagnostic for each rule that they break, alone or together.
 
 `ENTRY_RULES` lists what an entry must keep by itself, and which fields or words make it matter; the other checks look
 at several.  A rule only looks: it takes what was read and yields what is wrong with it.
@@ -450,7 +450,7 @@ def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[str, Entry]) 
             continue
         of_base = [name.text for name in made.base.autogen]
         if not names.issuperset(of_base):
-            continue  # what is asked for in vain is a misspelling of this one, and reported
+            continue  # a name that nothing derives is a misspelling of this one, and reported
         wanted = ", ".join([*of_base, name])
         message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"
         yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {wanted}'")

@@ -1,4 +1,4 @@
-r"""Turns offsets in a scalar's text into offsets in what was written, through quotes and folding.
+r"""Offsets in the text of a scalar → offsets in the file, across quotes, escapes and folding.
 
 YAML's escapes, doubled quotes, line folding and block indentation make the two differ.  The written
 form is cut into pieces that are surely part of the text (words, escapes, lines of a block), which

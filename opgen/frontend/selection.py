@@ -1,4 +1,4 @@
-"""Turns what a user selects, in a file or on the command line, into a checked `SelectiveBuilder`.
+"""A selection, in a file or on the command line → a checked `SelectiveBuilder`.
 
 A selection file:
 

@@ -1,4 +1,4 @@
-"""Turns tags.yaml into the tags that an operator may carry.
+"""tags.yaml → the tags that an operator may have.
 
     - tag: pointwise
       desc: |

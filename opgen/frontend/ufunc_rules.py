@@ -1,4 +1,4 @@
-"""Rules that an entry with inner loops must keep, so that a kernel can be made of them.
+"""The inner loops of an entry → the mistakes that prevent a kernel from being made of them.
 
 ops.yaml:9:5: error: 'CPUVector' serves some cases only, and for Half there is no loop for the others [ufunc-incomplete]
     9 |     CPUVector: add_vec (Half)
@@ -28,7 +28,7 @@ _NEEDS: Final[Mapping[UfuncKey, tuple[UfuncKey, ...]]] = MappingProxyType(
         UfuncKey.CUDAFunctorOnSelf: _CUDA_KEYS,
     }
 )
-"""Loops that cover only some cases, and the loops that may cover the others."""
+"""Loops that handle only some cases, and the loops that may handle the others."""
 _BINARY_KEYS: Final = (UfuncKey.CUDAFunctorOnOther, UfuncKey.CUDAFunctorOnSelf)
 
 
@@ -55,7 +55,7 @@ def check_ufunc_names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 
 def _key_span(entry: Entry, key: UfuncKey | None = None) -> Span:
-    """Where an inner loop's key stands; the field's, if the loop has none or none is asked for."""
+    """Return the place of an inner loop's key; that of the field if there is no such loop."""
     node = entry.values.node.get(UFUNC_INNER_LOOP.name)
     if key is not None and isinstance(node, MappingNode):
         written = node.key(str(key))
@@ -74,7 +74,7 @@ def _check_kernels(entry: Entry) -> Iterator[Diagnostic]:
             else next((k for k, _ in table.entries if str(key) in re.split(r",\s*", k.text)), None)
         )
         if written is not None:
-            message = f"the kernel for {key} is made from the inner loops, so none can be named"
+            message = f"the kernel for {key} is made from the inner loops, so no other kernel can be named"
             yield Diagnostic("ufunc-with-kernel", message, written.span, "remove one of the two")
 
 
@@ -97,16 +97,16 @@ def _loops_note(entry: Entry) -> Note:
 
 
 def _check_coverage(entry: Entry) -> Iterator[Diagnostic]:
-    """Check that the loops of each element type cover all cases."""
+    """Check that each element type has loops for all cases."""
     loops = entry.function.ufunc_inner_loop
     for key, needed in _NEEDS.items():
         if key not in loops:
             continue
         served = _dtypes(entry, needed)
-        lacking = [str(dtype) for dtype in loops[key].supported_dtypes if dtype not in served]
-        if lacking:
-            message = f"'{key}' covers only some cases; the others have no loop for {', '.join(lacking)}"
-            label = f"add {', '.join(lacking)} to '{needed[0]}' or '{needed[-1]}'"
+        missing = [str(dtype) for dtype in loops[key].supported_dtypes if dtype not in served]
+        if missing:
+            message = f"'{key}' handles only some cases; a loop for the other cases is missing for {', '.join(missing)}"
+            label = f"add {', '.join(missing)} to '{needed[0]}' or '{needed[-1]}'"
             yield Diagnostic("ufunc-incomplete", message, _key_span(entry, key), label)
     for device, needed in (("the CPU", _SCALAR_KEYS), ("CUDA", _CUDA_KEYS)):
         if not _dtypes(entry, needed):

@@ -1,4 +1,4 @@
-"""Turns what a YAML loader raises into diagnostics that say how to fix the file.
+"""Exceptions of a YAML loader → diagnostics that say how to fix the file.
 
 The loader's own words ('mapping values are not allowed in this context') name its grammar; people
 need the value to quote or the bracket to close.  Each kind of problem is a row of `_KINDS`.

@@ -1,4 +1,4 @@
-"""Turns a YAML text into nodes with libyaml, and reports the parts of YAML that definitions may not use.
+"""YAML text → nodes, read with libyaml; a diagnostic for each part of YAML that definitions can't use.
 
 What operator definitions have no use for (tags, merge keys, several documents, keys that are
 no words) is a diagnostic, and so is everything that can't be read.

@@ -1,8 +1,8 @@
-"""The values that a YAML text becomes: light nodes that can't be changed and know where they were written.
+"""The values that YAML text becomes: frozen nodes with their places in the file.
 
 Three kinds of node: `Scalar`, `ListNode`, `MappingNode`.  A scalar is the text as written: nothing
 is typed by YAML's implicit rules, so `on`, `010`, `1e3`, `~` and a key named `no` stay what they
-are.  How a text becomes nodes is said in `nodes`.
+are.  `nodes` makes them of text.
 """
 
 from __future__ import annotations

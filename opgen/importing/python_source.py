@@ -1,4 +1,4 @@
-"""A source of Python → the registrations that it makes with `torch.library`.
+"""A Python source → its registrations with `torch.library`.
 
     lib = Library("mylib", "DEF"); lib.define("f(Tensor x) -> Tensor"); lib.impl("f", f, "CPU")
     torch.library.define("mylib::f", "(Tensor x) -> Tensor")
@@ -63,14 +63,14 @@ def read_python(text: str) -> Iterator[Registration]:
 
 
 class _Reader:
-    """Knows which variables are libraries."""
+    """Tracks which variables hold a `Library`."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
         self._libraries: dict[str, tuple[str, str]] = {}
-        """The namespace and the default key of each."""
+        """The namespace and the default dispatch key of each variable."""
 
     def note_library(self, node: ast.Assign) -> None:
         """Remember a variable that holds a `Library`."""
@@ -119,12 +119,12 @@ class _Reader:
 
 
 def _last(node: ast.expr) -> str:
-    """The last part of a dotted name."""
+    """Return the last part of a dotted name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _text(node: ast.expr) -> str | None:
-    """The value of a literal text; None if it isn't one."""
+    """Return the value of a string literal; None for other expressions."""
     try:
         value = ast.literal_eval(node)
     except ValueError:
@@ -167,7 +167,7 @@ def _custom(name: str | None, decorator: ast.Call, function: ast.FunctionDef, of
     schema = _keyword_text(decorator, "schema")
     text = base + schema if schema else _inferred(base, decorator, function)
     if text is None:
-        problem = f"the schema of '{name}' can't be told from its annotations"
+        problem = f"torch can't infer the schema of '{name}' from its annotations"
         yield Registration(namespace, base, offset, problem=problem)
         return
     yield Registration(namespace, text, offset)
@@ -180,7 +180,7 @@ def _custom(name: str | None, decorator: ast.Call, function: ast.FunctionDef, of
 
 
 def _inferred(name: str, decorator: ast.Call, function: ast.FunctionDef) -> str | None:
-    """The schema that torch infers from a function's annotations."""
+    """Return the schema that torch infers from a function's annotations."""
     mutated = next((keyword.value for keyword in decorator.keywords if keyword.arg == "mutates_args"), None)
     names = [each.value for each in ast.walk(mutated) if isinstance(each, ast.Constant)] if mutated is not None else []
     if "unknown" in names:
@@ -211,7 +211,7 @@ def _default(node: ast.expr) -> str:
 
 
 def _type(node: ast.expr | None) -> str | None:
-    """The type of the schema language for an annotation."""
+    """Return the schema's type for an annotation."""
     if node is None:
         return None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,1 +1,1 @@
-"""What the installed torch knows: where it is, its exported models, and the patterns that Inductor traces."""
+"""The installed torch → values for emitters: exported models, Inductor's patterns, upgraders."""

@@ -1,9 +1,9 @@
-"""Turns a saved model into the operators that it calls and the classes that it uses, with the installed torch.
+"""A saved model → the operators that it calls and the classes that it uses, read with the installed torch.
 
     read_model(Path("model.ptl"), log)   →   ExportedModel("lite interpreter", ("aten::linear", …), ())
 
-Three kinds of file are told apart by what they hold: byte code of the lite interpreter, TorchScript,
-and what `torch.export.save` writes.  Torch is imported when a function here is called, not before.
+The contents of the file show which of three kinds it is: byte code of the lite interpreter, TorchScript, or what
+`torch.export.save` writes.  torch is imported when a function here is called.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ EXPORTED: Final = "torch.export"
 _CLASS: Final = re.compile(rb"__torch__\.torch\.classes\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)")
 _COMMAND: Final = "select"
 _DEFAULT: Final = "default"
-"""What torch calls the overload without a name."""
+"""Torch's name for the overload without a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedModel:
-    """What a build must keep so that it can run a model."""
+    """What a build must keep in order to run a model."""
 
     kind: str
     operators: tuple[str, ...]
-    """With namespace and overload, sorted."""
+    """Operators with namespace and overload, sorted."""
     classes: tuple[str, ...]
-    """TorchBind classes, with their namespace, sorted."""
+    """TorchBind classes with their namespace, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredOperators:
-    """The operators that the installed torch has."""
+    """The operators of the installed torch."""
 
     dispatched: frozenset[str]
-    """Those that the dispatcher knows."""
+    """Operators of the dispatcher."""
     interpreted: frozenset[str]
-    """Those that TorchScript's interpreter brings, and that no definition lists."""
+    """Operators of TorchScript's interpreter, which no definition lists."""
 
 
 def registered_operators(log: Diagnostics) -> RegisteredOperators | None:
-    """What the installed torch registers when it is imported; None, with the reason logged, without torch."""
+    """Return the operators of the installed torch; None, with the reason logged, without torch."""
     torch = import_torch("torch", _COMMAND, log)
     if torch is None:
         return None
@@ -63,7 +63,7 @@ def registered_operators(log: Diagnostics) -> RegisteredOperators | None:
 
 
 def load_libraries(paths: Sequence[Path], log: Diagnostics) -> None:
-    """Loads libraries that register operators of models."""
+    """Load libraries that register operators of models."""
     torch = import_torch("torch", _COMMAND, log) if paths else None
     if torch is None:
         return
@@ -76,7 +76,7 @@ def load_libraries(paths: Sequence[Path], log: Diagnostics) -> None:
 
 
 def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
-    """The operators and classes of a saved model; None, with the reasons logged, if it can't be read."""
+    """Return the operators and classes of a saved model; None, with the reasons logged, if it can't be read."""
     try:
         names, classes = _look_into(path)
     except (OSError, zipfile.BadZipFile) as problem:
@@ -102,11 +102,11 @@ def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
 
 
 _ADVICE: Final = (Note("save models with torch.jit.save, _save_for_lite_interpreter or torch.export.save"),)
-_MORE: Final = (Note("--load-library names libraries with operators of one's own"),)
+_MORE: Final = (Note("--load-library names libraries with operators of your own"),)
 
 
 def _look_into(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """The files of the archive, and the classes that are named in those that could name some."""
+    """Return the names of the files in the archive, and the classes that they mention."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         texts = (name for name in names if name.endswith((".py", ".json", "/bytecode.pkl")))
@@ -115,7 +115,7 @@ def _look_into(path: Path) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _kind_of(names: Iterable[str]) -> str | None:
-    """What kind of model the files of an archive make."""
+    """Return which kind of model has these files in its archive."""
     # All stand in one folder, named after the model.
     inner = {name.partition("/")[2] for name in names}
     if "bytecode.pkl" in inner:
@@ -134,7 +134,7 @@ def _script_operators(jit: Any, path: str) -> Iterator[str]:
 
 
 def _exported_operators(export: Any, path: str) -> Iterator[str]:
-    """The operators of an exported program; its parts may hold graphs of their own."""
+    """Yield the operators of an exported program, those of nested graphs included."""
     for module in export.load(path).graph_module.modules():
         graph = getattr(module, "graph", None)
         for node in () if graph is None else graph.nodes:
@@ -142,7 +142,7 @@ def _exported_operators(export: Any, path: str) -> Iterator[str]:
 
 
 def _overload_names(target: Any) -> Iterator[str]:
-    """The name of what a node calls, if that is an operator."""
+    """Return the name of the operator that a node calls; empty if it calls something else."""
     schema = getattr(target, "_schema", None)
     if schema is not None and hasattr(target, "overloadpacket"):
         yield _full_name(schema.name, schema.overload_name)
@@ -155,7 +155,7 @@ _READERS: Final = MappingProxyType(
         EXPORTED: ("torch.export", _exported_operators),
     }
 )
-"""For each kind, the module that loads such models, and how to ask it."""
+"""For each kind of model, the module and the function that load it."""
 
 
 def _full_name(name: str, overload: str) -> str:

@@ -1,11 +1,12 @@
-"""The patterns of the installed torch's Inductor, traced anew: functions that describe them → Python that builds them.
+"""Functions that describe patterns of the installed Inductor → the Python code that builds the patterns.
 
 Inductor registers its patterns when it is first used: from the modules that it ships, or by tracing, in which case it
-writes the modules into its own folder.  Here something else stands in the place of what registers one: it is told what
-to trace, and hands on the pattern as text.  Nothing is registered and nothing is written.
+writes the modules into its own folder.  This module replaces the
+function that registers a pattern by one that traces it and returns the pattern as text.  Nothing is registered or
+written.
 
-What is put in the place of parts of torch is taken back at the end.  Still, a process should do nothing else with
-Inductor: it was told that its patterns are registered.
+The replaced parts of torch are restored at the end.  Still, a process should not use Inductor afterwards, since
+Inductor assumes that its patterns are registered.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ STARTERS: Final = (
     ("torch._inductor.fx_passes.fuse_attention", "_sfdp_init"),
     ("torch._inductor.fx_passes.pad_mm", "_pad_mm_init"),
 )
-"""What registers patterns; the first calls the others.  Each remembers that it was called."""
+"""The functions that register patterns; the first calls the others.  Each runs only once."""
 
 _REGISTER: Final = "gen_register_replacement"
 _CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
 
 Wanted = Callable[[str], bool]
-"""Whether the patterns of a function are asked for, by its name."""
+"""Decides by a function's name whether its patterns are wanted."""
 
 
 @contextmanager
 def scratch_cache() -> Iterator[None]:
-    """A folder for Inductor's cache that goes away again: when it is imported, Inductor makes one."""
+    """Give Inductor a temporary folder for its cache, which it makes when it is imported."""
     if _CACHE_VARIABLE in os.environ:
         yield
         return
@@ -51,7 +52,7 @@ def scratch_cache() -> Iterator[None]:
 
 
 def trace_patterns(torch: Any, matcher: Any, wanted: Wanted) -> tuple[tuple[Pattern, ...], tuple[str, ...]]:
-    """The patterns that are wanted, and the names of all functions that have some, in order."""
+    """Return the wanted patterns, and the names of all functions that have patterns, in order."""
     patterns: list[Pattern] = []
     functions: dict[str, None] = {}
     register = getattr(matcher, _REGISTER)
@@ -73,7 +74,7 @@ def trace_patterns(torch: Any, matcher: Any, wanted: Wanted) -> tuple[tuple[Patt
 
 
 def pattern_names(matcher: Any) -> tuple[str, ...]:
-    """The names that the code of patterns is written in: the classes of patterns."""
+    """Return the classes of patterns, by the names that generated code uses."""
     classes = (value for value in vars(matcher).values() if inspect.isclass(value))
     return tuple(sorted(each.__name__ for each in classes if issubclass(each, matcher.PatternExpr)))
 
@@ -86,7 +87,7 @@ def _code(matcher: Any, arguments: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _in_place_of(function: object, other: object) -> Iterator[None]:
-    """Lets all of Inductor's modules that have `function` have `other` instead."""
+    """Replace `function` by `other` in all of Inductor's modules."""
     modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("torch._inductor")]
     holders = [module for module in modules if getattr(module, _REGISTER, None) is function]
     for module in holders:
@@ -100,7 +101,7 @@ def _in_place_of(function: object, other: object) -> Iterator[None]:
 
 @contextmanager
 def _forgetting(functions: list[Any]) -> Iterator[None]:
-    """Calls of the functions that remember their results are as if they had never been, before and after."""
+    """Clear the caches of the registering functions, before and after."""
     forget = [function.cache_clear for function in functions if hasattr(function, "cache_clear")]
     for each in forget:
         each()

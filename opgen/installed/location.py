@@ -1,4 +1,4 @@
-"""Modules of the installed torch, for the generators whose input is what it knows.
+"""A name → the module of the installed torch, for generators that read what torch knows.
 
     torch = import_torch("torch", "gen_mobile_upgraders", log)    →  the module, or None, with the fix logged
     torch_files()                                                 →  its files, which are inputs of the run
@@ -17,7 +17,7 @@ from opgen.diagnostics import Diagnostics
 
 
 def import_torch(module: str, command: str, log: Diagnostics) -> Any:
-    """A module of torch, for the command that needs it; None, with the reason logged, if it can't be had."""
+    """Return a module of torch for the command that needs it; None, with the reason logged, if it can't be imported."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Tells whether the installed nanobind is one whose modules can pass arrays to the installed mlx.
+"""The installed nanobind and mlx → an error unless modules of the one can pass arrays to the other.
 
     check_nanobind(log)     error: nanobind 2.12.0 doesn't match mlx 0.32.0 … python -m pip install 'nanobind==2.14.0'
 
@@ -25,17 +25,17 @@ _IN_HEADER: Final = re.compile(r"#\s*define\s+NB_INTERNALS_VERSION\s+(\d+)")
 _HEADER: Final = Path("src") / "nb_abi.h"
 
 NEWEST_WITH: Final[Mapping[int, str]] = MappingProxyType({19: "2.12.0", 20: "2.14.0", 21: "2.15.0"})
-"""The newest release of nanobind with each number of internals."""
+"""The newest release of nanobind for each version of its internals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Internals:
-    """What is installed."""
+    """The installed packages."""
 
     mlx: int | None
-    """The number of the internals that mlx was built with; None if it can't be told."""
+    """The version of nanobind's internals that mlx was built with; None if unknown."""
     nanobind: int | None
-    """That of the installed nanobind; None if it can't be told."""
+    """The version of the installed nanobind's internals; None if unknown."""
 
 
 def check_nanobind(log: Diagnostics) -> None:
@@ -60,7 +60,7 @@ def check_nanobind(log: Diagnostics) -> None:
 
 
 def files_of_nanobind() -> tuple[Path, ...]:
-    """Return the files that `check_nanobind` looks at, as far as they are there."""
+    """Return the existing files that `check_nanobind` reads."""
     mlx, nanobind = _folder("mlx"), _folder("nanobind")
     modules = () if mlx is None else _modules(mlx)
     return (*modules, *(() if nanobind is None else (nanobind / _HEADER,)))
@@ -74,7 +74,7 @@ def _install_line(python: str, internals: int) -> str:
 
 
 def internals_of_mlx(folder: Path) -> int | None:
-    """Return the number of the internals that the module `core` in `folder` was built with."""
+    """Return the version of the internals that the module `core` in `folder` was built with."""
     found = (_IN_MODULE.search(path.read_bytes()) for path in _modules(folder))
     return next((int(each.group(1)) for each in found if each is not None), None)
 
@@ -84,7 +84,7 @@ def _modules(folder: Path) -> tuple[Path, ...]:
 
 
 def internals_of_nanobind(folder: Path | None) -> int | None:
-    """Return the number that nanobind's own sources give their internals."""
+    """Return the version of the internals according to nanobind's sources."""
     header = None if folder is None else folder / _HEADER
     if header is None or not header.is_file():
         return None

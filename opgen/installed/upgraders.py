@@ -16,7 +16,7 @@ from opgen.diagnostics import Diagnostics
 
 
 def read_upgraders(tables: Iterable[Mapping[str, Mapping[str, Any]]], log: Diagnostics) -> tuple[Upgrader, ...]:
-    """The upgraders, out of the tables that torch makes of them."""
+    """Return the upgraders in torch's tables."""
     return tuple(_read_upgrader(name, table, log) for named in tables for name, table in named.items())
 
 
@@ -44,7 +44,7 @@ def _read_constants(upgrader: str, values: Iterable[object], log: Diagnostics) -
 
 
 def read_operators(torch: Any) -> Mapping[str, tuple[VersionRange, ...]]:
-    """The operators that have changed, with the versions before each change."""
+    """Return the operators that changed, with the versions before each change."""
     found: dict[str, tuple[VersionRange, ...]] = {}
     for operator, entries in torch._C._get_operator_version_map().items():
         ranges = torch._C._get_upgrader_ranges(operator)
@@ -58,7 +58,7 @@ def read_operators(torch: Any) -> Mapping[str, tuple[VersionRange, ...]]:
 def check_upgraders(
     upgraders: Iterable[Upgrader], operators: Mapping[str, Sequence[VersionRange]], log: Diagnostics
 ) -> None:
-    """Report upgraders that are named but missing."""
+    """Report upgraders that are mentioned but don't exist."""
     known = {upgrader.name for upgrader in upgraders}
     for operator, name in needed_upgraders(operators):
         if name not in known:

@@ -249,7 +249,7 @@ def _same_value(argument: LazyArgument) -> str:
 def _same_scalar(argument: LazyArgument) -> str:
     name = argument.name
     if argument.orig_type.is_base_ty_like(BaseTy.Scalar):
-        # Numbers of unknown type have no operator ==; nodes are told apart by hashes anyway.
+        # Numbers of unknown type have no operator ==; nodes are distinguished by hashes anyway.
         return f"torch::lazy::MHash(this->{name}) == torch::lazy::MHash({name})"
     if not isinstance(argument.lazy_type, OptionalCType):
         return f"this->{name} == {name}"

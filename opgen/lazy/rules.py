@@ -32,13 +32,13 @@ class _Reason:
     """The reason why a node or kernel can't be generated."""
 
     what: str
-    mend: str
+    fix: str
 
 
 def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, needs_tensor: bool = False) -> None:
-    """Logs every operator of which no node or kernel can be made, and nodes whose classes have one name.
+    """Log every operator without a possible node or kernel, and nodes whose classes have the same name.
 
-    With `needs_tensor`, a kernel makes its results by a member of the first tensor that it is given.
+    With `needs_tensor`, a kernel makes its results through the first tensor that it takes.
     """
     functions = {function.func.name: function for function in program.functions}
     named: dict[str, Span | None] = {}
@@ -52,7 +52,7 @@ def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, 
             continue
         what = "kernel" if is_kernel else "node"
         note = Note(f"it is {function.func}", function.loc)
-        log.error("lazy-operator", f"no {what} can be made for '{name}': it {reason.what}", span, reason.mend, [note])
+        log.error("lazy-operator", f"no {what} can be made for '{name}': it {reason.what}", span, reason.fix, [note])
     _check_non_native(backend, named, log)
 
 

@@ -76,7 +76,7 @@ def _declared(operator: Operator) -> Iterator[str]:
 
 
 def _binding_arguments(operator: Operator) -> Iterator[str]:
-    """What nanobind is told of the arguments; those behind `*`, and the stream, are given by name."""
+    """Yield nanobind's annotations of the arguments; those after `*`, and the stream, are keyword-only."""
     positional = [argument for argument in operator.arguments if not argument.keyword_only]
     named = [argument for argument in operator.arguments if argument.keyword_only]
     yield from map(_binding_argument, positional)

@@ -250,7 +250,7 @@ def _read_signature(values: Values, log: Diagnostics) -> Signature | None:
         signature = parse_signatures(cpp, python, log)
         wanted, where = values[PYTHON_NAME] or values[NAME], "'python_name', or else 'name',"
     else:
-        message = f"{_describe(values.node)} lacks a signature"
+        message = f"{_describe(values.node)} has no signature"
         label = "add 'signature: ...', or 'cpp_signature: ...' and 'python_signature: ...'"
         log.error("missing-key", message, (cpp or python or values[NAME]).span, label)
         return None
@@ -410,7 +410,7 @@ def _read_gradients(values: Values, signature: Signature, log: Diagnostics) -> I
     for argument in arrays:
         formula = by_name.get(argument.name)
         if formula is None:
-            message = f"'grad' lacks the gradient of '{argument.name}'"
+            message = f"'grad' has no gradient of '{argument.name}'"
             label = f"add '{argument.name}: ...', or '{argument.name}: {_NO_GRADIENT}' if no gradient flows to it"
             key = values.node.key(GRAD.name)
             log.error("missing-gradient", message, argument.span if key is None else key.span, label)

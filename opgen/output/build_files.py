@@ -1,4 +1,4 @@
-r"""What a build system must know of a run → small files that it can read.
+r"""What a build system needs to know about a run → small files that it reads.
 
 A *depfile* says in the syntax of Make what a run read, so that the build runs it again when any of
 that changes.  A *stamp* is a file without contents whose time says when a run last found all in order: outputs
@@ -56,12 +56,12 @@ def _escape(path: str) -> str:
 
 
 def render_install_list(paths: Iterable[str]) -> str:
-    """The headers among `paths`, one a line, sorted."""
+    """Return the headers among `paths`, sorted, one a line."""
     return "".join([f"{path}\n" for path in sorted(paths) if path.endswith(_HEADER_SUFFIXES)])
 
 
 def touch(path: str) -> bool:
-    """Make the file newer than everything else; return False if that can't be done.  No path is no work."""
+    """Set the time of the file to now; return False if that fails.  An empty path is ignored."""
     if not path:
         return True
     if os.path.exists(path) and not os.path.isfile(path):

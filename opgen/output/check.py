@@ -1,4 +1,4 @@
-"""Compares files as they would be written with those on the disk, and says what differs, operator by operator.
+"""Generated files and the files on the disk → their differences, operator by operator.
 
     differences = compare(files, folders)      →  Difference("out/ops/add.h", old lines, new lines), …
     render_by_operator(differences, names)
@@ -9,8 +9,8 @@
     @@ -12,1 +12,1 @@
     …
 
-The operator of a place is the first one that the changed lines name.  Of a file that repeats what is in its shards
-only the name is said.
+The operator of a change is the first one that the changed lines name.  For a file that repeats its shards, only the
+name is shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from opgen.input_files import read_bytes, read_text
 from opgen.output.files import OutputFile
 
 MAX_LINES: Final = 4000
-"""Most lines, without those at both ends that are the same, of a file whose difference is worked out."""
+"""Maximum number of lines, equal ones at both ends aside, of a file that is compared line by line."""
 CONTEXT: Final = 2
 
 _EVERYTHING: Final = re.compile(r"Everything(?=\.\w+$)")
@@ -37,10 +37,10 @@ _OF_ALL: Final = "all operators"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A file that isn't as it would be written."""
+    """A file whose text on the disk differs from the generated text."""
 
     path: str
-    """As the user named the folder."""
+    """The path, beginning with the folder as the user named it."""
     old: tuple[str, ...] | None
     """The lines on the disk; None if there is no such file."""
     new: tuple[str, ...] | None
@@ -61,7 +61,7 @@ def compare_text(path: str, text: str) -> Difference | None:
 
 
 def read_lines(path: str) -> tuple[str, ...] | None:
-    """The lines of a file; None if there is none."""
+    """Return the lines of a file; None if it doesn't exist."""
     try:
         return tuple(read_text(path, errors="replace").removesuffix("\n").split("\n"))
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def read_lines(path: str) -> tuple[str, ...] | None:
 
 
 def render_by_operator(differences: Sequence[Difference], names: Mapping[str, str]) -> str:
-    """Every difference as text, under the operator that it is about; `names` says whose each C++ name is."""
+    """Return all differences as text, grouped by operator; `names` maps each C++ name to its operator."""
     shown: dict[str, list[str]] = {}
     paths = {difference.path for difference in differences}
     for difference in differences:
@@ -92,7 +92,7 @@ def _is_repetition(path: str, paths: set[str]) -> bool:
 
 
 def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The operator and the text of each stretch that differs."""
+    """Yield the operator and the text of each run of lines that differs."""
     path, old, new = difference.path, difference.old, difference.new
     if old is None or new is None:
         what = "isn't there" if old is None else "would be removed"
@@ -113,7 +113,7 @@ def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines at the start, and how many at the end, are the same."""
+    """Return how many lines are equal at the start and at the end."""
     most = min(len(old), len(new))
     before = next((at for at in range(most) if old[at] != new[at]), most)
     most -= before
@@ -137,13 +137,13 @@ def _unified(
 
 
 def _operator_of(lines: Iterable[str], names: Mapping[str, str]) -> str:
-    """The operator that the lines name first."""
+    """Return the operator that the lines name first."""
     words = (word for line in lines for word in _WORD.findall(line))
     return next(filter(None, (_operator_in(word, names) for word in words)), _OF_ALL)
 
 
 def _operator_in(word: str, names: Mapping[str, str]) -> str | None:
-    """The operator that a word names, by the longest name in it: `structured_add_out_inplace` is about add."""
+    """Return the operator with the longest name in a word: `structured_add_out_inplace` is about `add`."""
     if word in names:
         return names[word]
     parts = word.split("_")

@@ -1,4 +1,4 @@
-"""Turns the outcome of a run into the line a person reads, and its course into a progress bar.
+"""The outcome of a run → the line that a user reads; its course → a progress bar.
 
     out: 7,150 files, 12 changed, 1.9 s
     [########............]  40%  Operators.cpp
@@ -21,7 +21,7 @@ UNPRINTABLE: Final = 1
 """The exit code of a run that can't print what it should."""
 
 PATIENCE: Final = 1.0
-"""Seconds that a run may take before it shows a bar."""
+"""How many seconds a run takes before the bar appears."""
 _INTERVAL: Final = 0.05
 _BAR_WIDTH: Final = 20
 _LABEL_WIDTH: Final = 40
@@ -29,22 +29,22 @@ _ERASE_LINE: Final = "\r\x1b[K"
 
 
 class Stream(Protocol):
-    """What the bar is drawn on."""
+    """The stream that the bar is drawn on."""
 
     def write(self, text: str, /) -> object:
-        """Writes `text`."""
+        """Write `text`."""
 
     def flush(self) -> object:
-        """Shows what was written."""
+        """Flush what was written."""
 
     def isatty(self) -> bool:
-        """Whether a person looks at it."""
+        """Return whether it is a terminal."""
 
 
 def say(errors: str, text: str, code: int) -> int:
     """Write to stderr and stdout; return the exit code, which is never 0 if `text` could not be written.
 
-    A stream that is closed, or whose reader has gone, is nobody's: then there is nothing to do.
+    If the stream is closed, or its reader has exited, nothing is written.
     """
     _say_on_stderr(errors)
     if not text:
@@ -67,7 +67,7 @@ def _say_on_stderr(text: str) -> None:
 
 
 def format_summary(report: WriteReport, seconds: float) -> str:
-    """The one line about a run: `out: 7,150 files, 12 changed, 1.9 s`."""
+    """Return the summary of a run: `out: 7,150 files, 12 changed, 1.9 s`."""
     changed = f"{len(report.changed):,} would change" if report.dry_run else f"{len(report.changed):,} changed"
     removed = f", {len(report.removed):,} {'would be ' if report.dry_run else ''}removed" if report.removed else ""
     place = f"{' and '.join(report.folders)}: " if report.folders else ""
@@ -75,7 +75,7 @@ def format_summary(report: WriteReport, seconds: float) -> str:
 
 
 def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, verbose: bool = False) -> str:
-    """What a run prints at its end, newline-terminated, or nothing if `quiet`; `verbose` names files."""
+    """Return what a run prints at its end, with a newline; nothing if `quiet`; with file names if `verbose`."""
     if quiet:
         return ""
     verb = "would write" if report.dry_run else "wrote"
@@ -86,12 +86,12 @@ def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, v
 
 
 def count(number: int, noun: str) -> str:
-    """`1 file`, `7,150 files`."""
+    """Return `1 file`, `7,150 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def format_seconds(seconds: float) -> str:
-    """`1.9 s`, `2 min 5 s`."""
+    """Return `1.9 s`, `2 min 5 s`."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -99,7 +99,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_bar(done: int, total: int, label: str = "") -> str:
-    """`[########............]  40%  label`, for `done` of `total` steps."""
+    """Return `[########............]  40%  label` for `done` of `total` steps."""
     share = min(done / total, 1.0) if total else 1.0
     filled = int(share * _BAR_WIDTH)
     bar = "#" * filled + "." * (_BAR_WIDTH - filled)
@@ -108,17 +108,17 @@ def format_bar(done: int, total: int, label: str = "") -> str:
 
 @dataclass(slots=True)
 class Progress:
-    """A bar over `total` steps, drawn on a terminal once the run is older than `PATIENCE`."""
+    """A progress bar of `total` steps, drawn on a terminal once the run has taken `PATIENCE` seconds."""
 
     total: int
     stream: Stream
     clock: Callable[[], float] = time.monotonic
     enabled: bool = True
-    """False keeps it silent, whatever the stream is."""
+    """Whether the bar is drawn at all."""
     done: int = 0
-    """Steps that were finished."""
+    """How many steps are finished."""
     _next: float = 0.0
-    """When the bar is drawn again."""
+    """When the bar is next drawn."""
     _shown: bool = False
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class Progress:
         self._next = self.clock() + PATIENCE
 
     def advance(self, label: str = "", steps: int = 1) -> None:
-        """Counts `steps` as finished; `label` says what comes next."""
+        """Count `steps` as finished; `label` names the next one."""
         self.done += steps
         if self.enabled and (now := self.clock()) >= self._next:
             self._next = now + _INTERVAL
@@ -135,7 +135,7 @@ class Progress:
             self.stream.flush()
 
     def close(self) -> None:
-        """Removes the bar, so that what comes next begins on an empty line."""
+        """Remove the bar, so that later output begins on an empty line."""
         if self._shown:
             self._shown = False
             self.stream.write(_ERASE_LINE)

@@ -1,4 +1,4 @@
-"""Turns the files of a run into CMake variables that list them, for a build that must know them.
+"""The files of a run → CMake variables that list them.
 
 There is a list for each group of files, named by the group's prefix: for `-o build/generated.cmake`
 the variable `generated` in `build/generated.cmake`, `core_generated` in
@@ -25,9 +25,9 @@ from opgen.output.files import OutputFile
 GROUPS: Final = ("", "cpu_vec_", "cuda_", "core_", "ops_")
 """The lists that every run writes."""
 XPU_GROUP: Final = "xpu_"
-"""The list that there is only if XPU code was asked for."""
+"""The list that is written only for XPU code."""
 ROOT: Final = "dependencies"
-"""Root name of the lists: the folder that the user's path is in."""
+"""Root name of the lists: the folder of the path that the user gave."""
 
 _SPECIAL: Final = re.compile(r'[\\"$;]')
 
@@ -38,7 +38,7 @@ def emit_dependencies(
     output: str | os.PathLike[str],
     groups: Iterable[str] = GROUPS,
 ) -> Iterator[OutputFile]:
-    """Yields the lists of `files`, one for each of `groups`, named after the path `output`.
+    """Yield the lists of `files`, one for each of `groups`, named after the path `output`.
 
     Paths begin with their root as the user gave it.  Files whose group is None are in no list.
     """
@@ -54,7 +54,7 @@ def emit_dependencies(
 
 
 def render_cmake_list(variable: str, paths: Iterable[str]) -> str:
-    """The CMake command that sets `variable` to `paths`, sorted."""
+    """Return the CMake command that sets `variable` to `paths`, sorted."""
     items = "".join(f'    "{_SPECIAL.sub(_escape, path)}"\n' for path in sorted(paths))
     return f"set(\n{variable}\n{items})"
 

@@ -1,4 +1,4 @@
-"""Writes files of templates one by one, for programs that make files of their own beside opgen's.
+"""Templates and values → files, one call each, for programs that write their own files beside opgen's.
 
     files = FileManager(install_dir="out", template_dir="templates", dry_run=False)
     files.write("Ops.h", lambda: {"declarations": ["void f();"]})
@@ -24,35 +24,35 @@ __all__ = ["FileManager"]
 
 T = TypeVar("T")
 Env = Callable[[], "str | Mapping[str, Any]"]
-"""Makes the values of a template, or the text of the file itself."""
+"""Returns the values of a template, or the text of the file itself."""
 
 
 class FileManager:
-    """The folder that files go to, and the templates that they are made of."""
+    """The folder that files are written to, and their templates."""
 
     def __init__(self, install_dir: str | Path, template_dir: str | Path, dry_run: bool = False) -> None:
         self.install_dir = Path(install_dir)
         self.template_dir = Path(template_dir)
         self.dry_run = dry_run
         self.files: set[Path] = set()
-        """What was written, or would have been; files that hold all shards are not among them."""
+        """The files that were written, or would be in a run without dry run; without files of all shards."""
         self._templates = TemplateSet(template_dir)
 
     def write(self, filename: str | Path, env_callable: Env) -> None:
-        """Writes a file that is called as its template is."""
+        """Write a file with the name of its template."""
         self.write_with_template(filename, filename, env_callable)
 
     def write_with_template(self, filename: str | Path, template_fn: str | Path, env_callable: Env) -> None:
-        """Writes a file of any template."""
+        """Write a file of any template."""
         self._put([OutputFile(_posix(filename), self.substitute_with_template(template_fn, env_callable))])
 
     def substitute_with_template(self, template_fn: str | Path, env_callable: Env) -> str:
-        """The text of a template with values; if there is a text instead of values, that text."""
+        """Return the text of a template with values; if a text is given instead of values, that text."""
         env = env_callable()
         return env if isinstance(env, str) else self._templates.render(_posix(template_fn), env)
 
     def write_sharded(self, filename: str | Path, items: Iterable[T], **how: Any) -> None:
-        """`write_sharded_with_template` for a file that is called as its template is."""
+        """Call `write_sharded_with_template` for a file with the name of its template."""
         self.write_sharded_with_template(filename, filename, items, **how)
 
     def write_sharded_with_template(
@@ -67,7 +67,7 @@ class FileManager:
         base_env: Mapping[str, Any] | None = None,
         sharded_keys: Collection[str],
     ) -> None:
-        """Spreads items over several files by a stable hash of their keys, and writes one file with all."""
+        """Distribute items over several files by a stable hash of their keys, and write one file with all of them."""
         made = emit_sharded(
             self._templates,
             _posix(template_fn),
@@ -82,7 +82,7 @@ class FileManager:
         self._put(made)
 
     def write_outputs(self, variable_name: str, filename: str | Path) -> None:
-        """Lists the files written as a variable of CMake."""
+        """Write a CMake variable that lists the files."""
         text = render_cmake_list(variable_name, [path.as_posix() for path in self.files])
         path = Path(filename)
         write_files([OutputFile(path.name, text)], {"install": path.parent}, dry_run=self.dry_run)

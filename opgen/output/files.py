@@ -1,7 +1,7 @@
-"""Turns rendered texts into file values, and a long list of operators into shards of one file.
+"""Rendered texts → file values; a long list of operators → shards of one file.
 
-A file is a value until the writer gets it, so a dry run, a comparison or a list of dependencies
-need no code in any emitter.
+A file is a value until the writer gets it, so dry runs, comparisons and lists of dependencies need no code in
+emitters.
 
     emit_sharded(templates, "Operators.cpp", {}, functions, key=…, item_env=…, shards=5, sharded_keys={"definitions"})
     →  Operators_0.cpp … Operators_4.cpp, and OperatorsEverything.cpp with all operators in one
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file to write: where, and what is in it."""
+    """A file to write: its path and its text."""
 
     path: str
     """Relative to the root, with forward slashes."""
@@ -32,11 +32,11 @@ class OutputFile:
     group: str | None = ""
     """The dependency list that names it, as the prefix of that list's name; None for no list."""
     operator: str = ""
-    """The name that all operators share that the file is about; empty if it is about others too."""
+    """The base name of the operators in the file; empty if the file has operators of several names."""
 
 
 def shard(name: str, count: int) -> int:
-    """The shard of `count` that holds the operator `name`: the same on every machine and run."""
+    """Return the shard, of `count`, for the operator `name`: the same on every machine and in every run."""
     digest = hashlib.sha1(name.encode("latin-1"), usedforsecurity=False).digest()
     return int.from_bytes(digest, "little") % count
 
@@ -55,7 +55,7 @@ def emit_sharded(
     root: str = "install",
     group: str | None = "",
 ) -> Iterator[OutputFile]:
-    """Yields `X_0.cpp` … and `XEverything.cpp` for `path` (by default the template's name) `X.cpp`.
+    """Yield `X_0.cpp` … and `XEverything.cpp` for `path` (by default the template's name) `X.cpp`.
 
     Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
     asked once an item.  Items with the same `key` share a shard and keep their order.  The file
@@ -82,7 +82,7 @@ def _gathered(
     pieces: Iterable[tuple[str, Mapping[str, Sequence[str]]]],
     shards: int,
 ) -> tuple[dict[str, list[str]], list[dict[str, list[str]]]]:
-    """What `env` and then the pieces have under the sharded keys: that of all pieces, and of those of each shard."""
+    """Return the values of the sharded keys, of `env` and then of the pieces: for all pieces, and for each shard."""
     whole, *parts = [{key: _listed(env.get(key, ())) for key in sharded_keys} for _ in range(shards + 1)]
     shard_of: dict[str, int] = {}
     for name, piece in pieces:
@@ -93,7 +93,7 @@ def _gathered(
         for key, values in piece.items():
             whole[key] += values  # a KeyError here is a bug: the emitter forgot to declare its key
             part[key] += values
-    # What is even as a whole is so in parts.
+    # If the whole list is even, so are its parts.
     for key, texts in whole.items():
         whole[key] = noted_if_even(texts)
         if isinstance(whole[key], EvenTexts):
@@ -103,17 +103,17 @@ def _gathered(
 
 
 def _with_unique(lists: Mapping[str, list[str]], pattern: str) -> dict[str, object]:
-    """The lists, and as `unique_…` the same without repetitions, as far as `pattern` mentions that."""
+    """Return the lists, and for each `unique_…` that `pattern` mentions, the list without repetitions."""
     env: dict[str, object] = dict(lists)
     for key, texts in lists.items():
         name = f"unique_{key}"
-        # The variable is there even if nobody asks for it: whoever misspells it is told of it.
+        # The variable is always defined, so that "did you mean" can suggest it.
         env[name] = unique(texts) if name in pattern else texts
     return env
 
 
 def unique(lines: Iterable[str]) -> list[str]:
-    """The lines without those that were there before: overloads share headers."""
+    """Return the lines without repetitions: overloads share headers."""
     return list(dict.fromkeys(lines))
 
 

@@ -1,4 +1,4 @@
-"""Holds a folder for one run: a second one that asks for it waits until the first is done, or dead.
+"""Locks a folder for one run: a second run waits until the first one has ended.
 
 The lock is on the folder itself, so it leaves nothing behind.  Where the system or the file system
 has no such locks, there are none: each file is put in its place in one step all the same.
@@ -20,7 +20,7 @@ else:
 
 @contextmanager
 def lock_folder(folder: str) -> Iterator[bool]:
-    """Holds `folder` until the end of the block; gives False where that isn't possible."""
+    """Lock `folder` until the end of the block; yield False where locks aren't possible."""
     handle = None
     try:
         handle = _locked(folder)

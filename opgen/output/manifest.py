@@ -1,14 +1,13 @@
-"""What a run read and wrote → `.opgen-manifest.json`, by which the next run sees that there is nothing to do.
+"""What a run read and wrote → `.opgen-manifest.json`, which tells the next run whether there is anything to do.
 
-There is a record for each set of flags.  It has every file that was read (definitions, templates,
-opgen's own code) and every file that was written, each with a digest of its bytes.  Whether a file is as it was
-is decided by its bytes; its size and times only save looking at them, and only if it was not changed
-about when the record was made, when one tick of the clock could hide a change.
+The manifest has a record for each set of flags: every file that was read (definitions, templates, opgen's own code)
+and every file that was written, each with a digest of its bytes.  A file is unchanged if its bytes are.  Equal size and
+times save reading them, unless the file changed within a clock tick of the record.
 
     find_current(["-s", "ATen", "-d", "out"])   →   the record, or None if anything is not as it says
 
-A manifest that can't be read, is damaged or is about other flags counts as none at all.  This module
-imports next to nothing: it is all that a run without changes needs.
+A manifest that can't be read, is damaged or has no record for the flags is ignored.  This module imports little,
+since a run without changes needs nothing else.
 """
 
 from __future__ import annotations
@@ -26,42 +25,42 @@ from opgen.frozen_dataclass import dataclass
 from opgen.input_files import read_bytes
 
 NAME: Final = ".opgen-manifest.json"
-"""Its name, in the install directory."""
+"""The name of the manifest in the install directory."""
 DEFAULT_INSTALL_DIR: Final = "build/aten/src/ATen"
 
 FORMAT: Final = 4
-"""The version of the file's format; a manifest of another version counts as none."""
+"""The version of the file's format; a manifest of another version is ignored."""
 _MAX_RECORDS: Final = 16
 _STATES: Final = ("inputs", "outputs")
 _TICK_NS: Final = 20_000_000
-"""Longer than the clock of any file system takes to show that time has passed; of those that count nanoseconds."""
+"""Longer than a clock tick of any file system that counts nanoseconds."""
 
 
 _FOLDER: Final = "folder"
-"""In place of the digest, where there is a folder; what is in it doesn't matter."""
+"""The digest of a folder; its contents don't matter."""
 
 
 class FileState(NamedTuple):
-    """A file as it was."""
+    """The state of a file when a record was made."""
 
     digest: str
-    """Of its bytes; empty if there was nothing."""
+    """Of its bytes; empty if the file didn't exist."""
     size: int = 0
     mtime: int = 0
-    """In nanoseconds; 0 if times say nothing about this file."""
+    """In nanoseconds; 0 if the file changed too recently to rely on its times."""
     ctime: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One run: what it was asked, what it read, what it wrote."""
+    """One run: its command line, what it read and what it wrote."""
 
     arguments: tuple[str, ...]
     """The command line."""
     folder: str
     """The working directory, which paths are relative to."""
     options: str
-    """What the command line means: the same for the same flags in other words."""
+    """The meaning of the command line: equal for equal flags, however they are spelled."""
     inputs: Mapping[str, FileState]
     outputs: Mapping[str, FileState]
     total: int = 0
@@ -69,20 +68,20 @@ class Record:
     folders: tuple[str, ...] = ()
     """The folders that they are in, as the user named them."""
     quiet: bool = False
-    said: str = ""
-    """What the run had to remark, to be said again."""
+    warnings: str = ""
+    """The warnings of the run, to be repeated."""
     python: str = sys.version
     line: str = ""
-    """What it was read from, so that it need not be spelled anew."""
+    """The line that the record was read from, so that it need not be serialized again."""
 
 
 def digest(data: bytes) -> str:
-    """A short name for these bytes that no others have."""
+    """Return the digest of these bytes."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def file_state(path: str, known_digest: str | None = None) -> FileState:
-    """The file as it is; its bytes are not read if their digest is known."""
+    """Return the state of the file; if the digest of its bytes is known, they aren't read."""
     try:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
@@ -96,7 +95,7 @@ def file_state(path: str, known_digest: str | None = None) -> FileState:
 
 
 def is_unchanged(path: str, state: FileState) -> bool:
-    """Whether the file is as it was."""
+    """Return whether the file is unchanged since `state`."""
     try:
         found = os.stat(path)
         if found.st_mtime_ns == state.mtime and found.st_ctime_ns == state.ctime and found.st_size == state.size:
@@ -124,7 +123,7 @@ def find_current(arguments: Sequence[str]) -> Record | None:
 
 
 def _folders_named(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield what may be the output folder, without knowing the flags: `out`, `--flag=out` and `-dout`.
+    """Yield the words that may be the output folder, without knowing the flags: `out`, `--flag=out` and `-dout`.
 
     A wrong guess does no harm: a record is of one command line.
     """
@@ -143,7 +142,7 @@ def _is_current(record: Record) -> bool:
 
 
 def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
-    """The records of the folder's manifest; none if it has no sound one."""
+    """Return the records of the folder's manifest; none if it is missing or damaged."""
     try:
         head, _, body = read_bytes(os.path.join(folder, NAME)).partition(b"\n")
         header = json.loads(head)
@@ -155,14 +154,14 @@ def load_records(folder: str | os.PathLike[str]) -> tuple[Record, ...]:
 
 
 def render_manifest(records: Iterable[Record]) -> str:
-    """The manifest's text."""
+    """Return the manifest's text."""
     body = "\n".join(record.line or _write_record(record) for record in records)
     header = json.dumps({"opgen manifest": FORMAT, "digest": digest(body.encode())})
     return f"{header}\n{body}"
 
 
 def with_record(records: Sequence[Record], new: Record) -> list[Record]:
-    """`records` with `new` first, in the place of the one for the same flags."""
+    """Return `records` with `new` first, in place of the record for the same flags."""
     others = [record for record in records if (record.options, record.folder) != (new.options, new.folder)]
     return [new, *others][:_MAX_RECORDS]
 
@@ -178,7 +177,7 @@ def _read_record(line: str) -> Record:
     states = {name: {path: _read_state(state) for path, state in fields.pop(name).items()} for name in _STATES}
     lists = {name: tuple(fields[name]) for name in ("arguments", "folders")}
     record = Record(**{**fields, **states, **lists, "line": line})
-    texts = (record.folder, record.options, record.said, record.python, *record.arguments, *record.folders)
+    texts = (record.folder, record.options, record.warnings, record.python, *record.arguments, *record.folders)
     if (
         not all(isinstance(text, str) for text in texts)
         or type(record.total) is not int

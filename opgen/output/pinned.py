@@ -1,7 +1,7 @@
-"""Compares files that a run may not change by itself with what is on the disk.
+"""Files that a run must not change on its own → an error for each whose text on the disk differs.
 
-Headers that are an interface to programs compiled long ago are kept in the source tree; a run that
-would change one must be told so.  Comments and white space make no difference.
+Headers that are an interface to compiled programs are kept in the source tree; a run changes them only if its flags
+allow it.  Differences in comments and white space are ignored.
 
     check_pinned(headers, Path("generated"), "--update-aoti-c-shim", log)
 
@@ -21,13 +21,13 @@ from opgen.input_files import read_text
 from opgen.output.files import OutputFile
 
 MAX_DIFF_LINES: Final = 60
-"""Most lines of a difference that are shown for one file."""
+"""Maximum number of lines of a difference that are shown for one file."""
 
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diagnostics) -> None:
-    """Logs an error for each file that is on the disk with other contents, and a warning for each that isn't there.
+    """Log an error for each file that has another text on the disk, and a warning for each that is missing.
 
     `flag` is what makes a run write them.
     """
@@ -46,7 +46,7 @@ def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diag
 
 
 def diff_pinned(file: OutputFile, folder: Path, log: Diagnostics) -> tuple[str, ...]:
-    """The lines of a unified diff between a kept file and `file`; none if they say the same.
+    """Return the lines of a unified diff between the file on the disk and `file`; none if they agree.
 
     A file that isn't there differs in all its lines; one that can't be read is an error.
     """
@@ -63,7 +63,7 @@ def diff_pinned(file: OutputFile, folder: Path, log: Diagnostics) -> tuple[str, 
 
 
 def _diff(path: Path, on_disk: str | None, text: str, *, context: int) -> Iterator[str]:
-    """The difference of two texts without comments; nothing if there is none."""
+    """Return the difference of two texts, comments aside; nothing if there is none."""
     old, new = _code_lines(on_disk or ""), _code_lines(text)
     where = "not on the disk" if on_disk is None else "on the disk"
     return difflib.unified_diff(old, new, f"{path} ({where})", f"{path} (generated)", lineterm="", n=context)
@@ -84,6 +84,6 @@ def _compare(path: Path, on_disk: str, text: str, flag: str, log: Diagnostics) -
 
 
 def _code_lines(text: str) -> list[str]:
-    """Lines without comments, with single spaces; none that are empty."""
+    """Return the lines without comments, with single spaces, without empty ones."""
     lines = (" ".join(line.split()) for line in _COMMENT.sub("", text).split("\n"))
     return [line for line in lines if line]

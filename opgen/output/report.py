@@ -1,4 +1,4 @@
-"""What a run did to the disk, as a value."""
+"""What a run wrote → a value for its summary."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from opgen.frozen_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """What a run wrote or, if it was a dry one, would have written."""
+    """What a run wrote, or what a dry run would write."""
 
     total: int
     """Number of files, changed or not."""
     changed: tuple[str, ...]
-    """Paths of the files that were new or had other bytes, sorted."""
+    """Paths of the files that are new or whose bytes changed, sorted."""
     dry_run: bool = False
-    """Whether nothing was touched."""
+    """Whether nothing was written."""
     removed: tuple[str, ...] = ()
-    """Paths of the files of a former run that this one has no more, sorted."""
+    """Paths of the files that an earlier run wrote and this one doesn't, sorted."""
     folders: tuple[str, ...] = ()
     """The folders that the files are in, as the user named them."""

@@ -1,4 +1,4 @@
-"""The C++ that emitters put together piece by piece: a file of templates/snippets/ → the text of one of its sections.
+"""A file of templates/snippets/ → the text of one of its sections, with values.
 
     $section copy
     if (needs_input_grad[/*$name*/$place]) {
@@ -8,7 +8,8 @@
     _SNIPPETS: Final = Snippets("autograd_functions.cpp")
     _SNIPPETS.render("copy", name="self", place=0, gradient="grad_result")
 
-Unlike templates, snippets belong to the module that renders them: a user's folder of templates replaces none.
+Emitters build C++ piece by piece from snippets.  Unlike templates, snippets belong to the module that renders them:
+a user's folder of templates doesn't replace them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from opgen.output.template import CodeTemplate, TemplateSet, read_sections
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _FOLDERS: Final = (_PACKAGE / "packaged" / "templates" / "snippets", _PACKAGE.parent / "templates" / "snippets")
-"""Where the snippets are: a wheel has them in the package, a checkout beside it."""
+"""The folders of snippets: in the package in a wheel, beside the package in a checkout."""
 
 
 class Snippets:

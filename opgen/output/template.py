@@ -1,8 +1,7 @@
-r"""Turns a template and an environment of values into text.
+r"""A template and values → text.
 
-A template is compiled once into segments; substituting is then a walk over them and a join, with
-no pattern matching.  The compiler lives in `template_parser`; here is what segments do at
-substitution, and `TemplateSet`, which finds templates in folders.
+A template is parsed once into segments (`template_parser`); substitution walks over them and joins texts, without
+pattern matching.  `TemplateSet` finds templates in folders.
 
     $name  ${name}          the value of a variable
     ${,name}  ${name,}      a list, with a comma before or after it unless it is empty
@@ -10,12 +9,12 @@ substitution, and `TemplateSet`, which finds templates in folders.
     $if name … $else … $endif,  $if not name … $endif
     $for item in items … $item … ${item.field} … $endfor
     $insert name            whole lines, or a list of such texts, as they are
-    $# …                    a remark for the template's readers
+    $# …                    a comment
     $section name           the start of a section, in files of snippets
 
-The last five forms are *block lines*: they hold nothing else and leave no line behind.  A reference
-that comes first on its line is a *splice*: every line of its value takes the line's indentation,
-and the elements of a list come one below the other.  Anywhere else a list is joined by `, `.
+The last five forms are *block lines*: they stand alone on their line and leave no line behind.  A reference that comes
+first on its line is a *splice*: every line of its value gets the line's indentation, and each element of a list begins
+a line.  Anywhere else, a list is joined by `, `.
 
     CodeTemplate("{\n  $body\n}").substitute(body=["int i;", "return i;"])
     # {
@@ -23,8 +22,8 @@ and the elements of a list come one below the other.  Anywhere else a list is jo
     #   return i;
     # }
 
-A dollar that begins none of these forms is an ordinary character.  A variable is looked up when its
-place in the text is reached, so one that isn't there is found, but not in a branch that isn't taken.
+A dollar that begins none of these forms is an ordinary character.  Variables are looked up during substitution: a
+missing variable is an error, unless it is in a branch that isn't taken.
 """
 
 from __future__ import annotations
@@ -52,17 +51,17 @@ from opgen.output.template_parser import (
 )
 
 _SHORT: Final = 4096
-"""Texts below this length are faster looked at one character after the other."""
+"""Below this length, one pass over all characters is faster than several searches."""
 _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class CodeTemplate:
-    """A compiled template; see the module's docstring for the language."""
+    """A parsed template; see the module's docstring for the language."""
 
     __slots__ = ("_segments", "filename", "pattern")
 
     def __init__(self, pattern: str, filename: str = "", segments: tuple[Segment, ...] | None = None) -> None:
-        """Compile `pattern`, unless its `segments` are given; `filename` is what diagnostics call it."""
+        """Parse `pattern`, unless its `segments` are given; diagnostics name `filename`.  Raises UserError."""
         self.pattern: Final = pattern
         self.filename: Final = filename
         source = Source(filename or "<template>", pattern)
@@ -70,13 +69,14 @@ class CodeTemplate:
 
     @classmethod
     def from_file(cls, filename: str | os.PathLike[str]) -> CodeTemplate:
-        """The template that the file holds."""
+        """Return the template in a file.  Raises UserError."""
         return cls(_read_template(Path(filename)), os.fspath(filename))
 
     def substitute(self, env: Mapping[str, object] | None = None, **kwargs: object) -> str:
-        """The text, with values from `kwargs` or else from `env`.
+        """Return the text with the values of `kwargs`, or else of `env`.
 
-        Lists and tuples are spliced or joined; of anything else, `str` is taken.
+        Lists and tuples are spliced or joined; other values are converted with `str`.  Raises UserError with all
+        mistakes, such as variables without a value.
         """
         scope = {**(env or _EMPTY), **kwargs} if kwargs else (_EMPTY if env is None else env)
         parts: list[str] = []
@@ -91,7 +91,7 @@ class CodeTemplate:
 
 
 def read_sections(path: Path) -> Mapping[str, CodeTemplate]:
-    """Return the sections of a file of snippets by name, compiled.  Raises UserError."""
+    """Return the sections of a file of snippets by name.  Raises UserError."""
     text, filename = _read_template(path), os.fspath(path)
     return {
         name: CodeTemplate(text, filename, segments)
@@ -101,13 +101,13 @@ def read_sections(path: Path) -> Mapping[str, CodeTemplate]:
 
 @dataclass(slots=True)
 class TemplateSet:
-    """The templates of some folders, read and compiled when first asked for.
+    """The templates of some folders, read on first use.
 
-    Folders are searched in order, so that one can take the place of some templates of the next.
+    Folders are searched in order, so a folder can replace templates of the next one.
     """
 
     folders: tuple[Path, ...]
-    """Where templates are looked for, as the user named them."""
+    """The folders to search, as the user named them."""
     _compiled: dict[str, CodeTemplate] = field(default_factory=dict, repr=False)
 
     def __init__(self, *folders: str | os.PathLike[str]) -> None:
@@ -115,7 +115,7 @@ class TemplateSet:
         self._compiled = {}
 
     def get(self, name: str) -> CodeTemplate:
-        """The compiled template `name`, a path relative to the folders."""
+        """Return the template `name`, a path relative to the folders.  Raises UserError."""
         template = self._compiled.get(name)
         if template is None:
             template = self._compiled[name] = CodeTemplate.from_file(self.find(name))
@@ -127,13 +127,13 @@ class TemplateSet:
         return tuple(template.filename for template in self._compiled.values())
 
     def render(self, name: str, env: Mapping[str, object] = _EMPTY) -> str:
-        """The text of template `name`, which may also use `$generated_comment`."""
+        """Return the text of the template `name`, which may also use `$generated_comment`.  Raises UserError."""
         if "generated_comment" not in env:
             env = {**env, "generated_comment": f"@generated by opgen from {name}"}
         return self.get(name).substitute(env)
 
     def has(self, name: str) -> bool:
-        """Whether there is a template `name`."""
+        """Return whether there is a template `name`."""
         return any((folder / name).exists() for folder in self.folders)
 
     def find(self, name: str) -> Path:
@@ -148,14 +148,14 @@ class TemplateSet:
 
 
 def _names_in(folders: Iterable[Path]) -> Iterator[str]:
-    """Names of the files in `folders`, as far as they can be listed."""
+    """Yield the names of the files in `folders`, as far as they can be listed."""
     for folder in folders:
         if folder.is_dir():
             yield from (entry.name for entry in folder.iterdir())
 
 
 def _read_template(path: Path) -> str:
-    """The text of the file, or a diagnostic that says why it has none."""
+    """Return the text of the file.  Raises UserError."""
     try:
         return read_text(path)
     except IsADirectoryError:
@@ -196,7 +196,7 @@ def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: lis
 
 
 def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> Iterator[Diagnostic]:
-    """What is wrong with each of the segments, not only with the first bad one."""
+    """Yield the mistakes of all segments."""
     for segment in segments:
         try:
             _render((segment,), scope, [])
@@ -219,7 +219,7 @@ def _render_splice(value: object, indent: str, parts: list[str]) -> None:
         line = value.rstrip()
         parts.append(indent + line if line else "")
         return
-    # Such texts stay apart until the whole file is put together: of a file of megabytes they are nearly all.
+    # Such texts are joined only with the whole file: in a file of megabytes they are nearly everything.
     if isinstance(value, EvenTexts) and value and not indent and (last := str(value[-1]).rstrip()):
         parts += [text if text[-1] == "\n" else f"{text}\n" for text in map(str, value[:-1]) if text]
         parts.append(last)
@@ -249,23 +249,23 @@ def splice(value: object, indent: str) -> str:
 
 
 class EvenTexts(list[str]):
-    """Texts of which each line ends in nothing but a newline, so that nobody need look when they are spliced."""
+    """Texts without white space before a newline, which can be spliced without a look at their lines."""
 
 
 def noted_if_even(texts: list[str]) -> list[str]:
-    """The texts; as `EvenTexts`, if they are that.  For a list which, in whole or in parts, several files splice."""
+    """Return the texts, as `EvenTexts` if they are; for lists that several files splice, in whole or in part."""
     whole = "\n".join(map(str, texts))
     return EvenTexts(texts) if _is_even(whole) and whole[-1:] not in (" ", "\t") else texts
 
 
 def _is_even(text: str) -> bool:
-    """Whether all lines end in nothing but a newline; if in doubt, not.  Much faster than to split the text."""
+    """Return whether no line has white space at its end; False if in doubt.  Faster than splitting the text."""
     if len(text) < _SHORT:
         return " \n" not in text and text.replace("\n", "").isprintable()
     return (
         text.isascii()
-        and text.rfind(" \n") < 0  # Python looks for two characters twice as fast from the end
-        and ("\t" not in text or "\t\n" not in text)  # to look for one character is much the faster
+        and text.rfind(" \n") < 0  # a search for two characters is twice as fast from the end
+        and ("\t" not in text or "\t\n" not in text)  # a search for one character is much faster
         and "\r" not in text
         and "\v" not in text
         and "\f" not in text
@@ -290,7 +290,7 @@ def _look_up_fields(reference: Reference, value: object) -> object:
     """Return the value of the fields that `reference` takes of the variable's `value`."""
     for name in reference.fields:
         try:
-            # Most are dictionaries, which are told from other values faster than mappings in general.
+            # Most mappings are dictionaries, which isinstance() recognizes faster.
             value = value[name] if isinstance(value, (dict, Mapping)) else getattr(value, name)
         except (KeyError, AttributeError):
             raise _unknown_field(reference, name, value) from None

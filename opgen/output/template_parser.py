@@ -1,9 +1,9 @@
-r"""Turns the text of a template into segments, once, so that substituting needs no pattern matching.
+r"""The text of a template → segments, so that substitution needs no pattern matching.
 
     "f($x);\n$if y\n  $y\n$endif\n"
     →  "f(",  Inline(x),  ");\n",  Conditional(y, body=(Splice(y, indent="  "), "\n"))
 
-It does not know any values: what a segment does with them is `template`'s business.
+The parser knows no values: `template` substitutes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REFERENCE: Final = re.compile(
     rf"\$(?:(?P<dollar>\$)|(?P<bare>{_NAME})|\{{(?P<before>,?)(?P<braced>{_PATH})(?P<after>,?)\}})"
 )
 _LINES: Final = re.compile(r"(?:[^$\n]*\n)+|[^\n]*\n|[^\n]+")
-_REMARK: Final = re.compile(r"[^\n\S]*\$#")
+_COMMENT: Final = re.compile(r"[^\n\S]*\$#")
 _DIRECTIVE: Final = re.compile(
     r"[^\n\S]*(?P<whole>\$(?P<word>if|else|endif|for|endfor|insert|elif|elseif|elsif)\b[^\n]*)"
 )
@@ -59,7 +59,7 @@ class Reference:
     fields: tuple[str, ...]
     """The fields taken of it, one after the other."""
     span: Span
-    """Where the path stands."""
+    """The place of the path."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -69,11 +69,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """A reference that comes first on its line: its value is spread over lines."""
+    """A reference that comes first on its line: its value may take several lines."""
 
     reference: Reference
     indent: str
-    """What every line of the value begins with."""
+    """The indentation of every line of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class Inline:
 
     reference: Reference
     comma_before: bool
-    """Whether a list that isn't empty takes a comma before it."""
+    """Whether a list that isn't empty gets a comma before it."""
     comma_after: bool
-    """Whether a list that isn't empty takes a comma after it."""
+    """Whether a list that isn't empty gets a comma after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Conditional:
     """Whether `not` was written."""
     body: tuple[Segment, ...]
     otherwise: tuple[Segment, ...]
-    """What stands between `$else` and `$endif`."""
+    """The segments between `$else` and `$endif`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Loop:
     """`$for … $endfor`."""
 
     item: str
-    """The variable that is bound to one item after the other."""
+    """The loop variable."""
     reference: Reference
     """The items."""
     body: tuple[Segment, ...]
@@ -113,7 +113,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """`$insert …`: lines that stay as they are."""
+    """`$insert …`: lines that are inserted unchanged."""
 
     reference: Reference
 
@@ -123,7 +123,7 @@ Segment: TypeAlias = "str | Splice | Inline | Conditional | Loop | Insertion"
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the source with its newline, or as many in a row as have no dollar."""
+    """One line of the source with its newline, or several in a row that have no dollar."""
 
     text: str
     span: Span
@@ -135,18 +135,18 @@ class _Directive:
 
     word: str
     rest: str
-    """What follows the word."""
+    """The text after the word."""
     span: Span
-    """Where it stands, from the dollar on."""
+    """Its place, from the dollar on."""
 
     def reference(self, match: re.Match[str]) -> Reference:
-        """The variable that `match`, found in `rest`, names as its path."""
+        """Return the variable that `match`, found in `rest`, names as its path."""
         start = len(self.word) + 1
         return _reference(match["path"], self.span.sub(start + match.start("path"), start + match.end("path")))
 
 
 def parse_template(source: Source) -> tuple[Segment, ...]:
-    """The segments of a template's text."""
+    """Return the segments of a template's text.  Raises UserError."""
     segments, _ = _parse_block(_lines(source), None, 0)
     return segments
 
@@ -154,8 +154,7 @@ def parse_template(source: Source) -> tuple[Segment, ...]:
 def parse_sections(source: Source) -> dict[str, tuple[Segment, ...]]:
     """Return the segments of each section of a file of snippets, by the name in its `$section` line.
 
-    Blank lines at the end of a section are no part of it, nor is what comes before the first section.
-    Raises UserError.
+    Blank lines at the end of a section and text before the first section are dropped.  Raises UserError.
     """
     sections: dict[str, list[_Line]] = {}
     lines: list[_Line] = []
@@ -174,11 +173,11 @@ def parse_sections(source: Source) -> dict[str, tuple[Segment, ...]]:
 
 
 def _lines(source: Source) -> Iterator[_Line]:
-    """The lines of a template, without those that are remarks for its readers."""
+    """Yield the lines of a template without its comments."""
     # Not splitlines(): only a newline ends a line of a template.
     start = 0
     for text in _LINES.findall(source.text):
-        if not _REMARK.match(text):
+        if not _COMMENT.match(text):
             yield _Line(text, source.span(start, start + len(text)))
         start += len(text)
 
@@ -212,7 +211,7 @@ def _parse_block(
 
 
 def _directive(line: _Line) -> _Directive | None:
-    """The directive that `line` holds, if any; only its first word is looked at for that."""
+    """Return the directive on `line`, if its first word is one.  Raises UserError if it is malformed."""
     match = _DIRECTIVE.match(line.text)
     if match is None:
         return None
@@ -253,7 +252,7 @@ def _parse_insertion(directive: _Directive) -> Insertion:
 
 
 def _parse_line(line: _Line) -> Iterator[Segment]:
-    """The segments of a line that holds no directive."""
+    """Yield the segments of a line without a directive."""
     at = 0
     for match in _REFERENCE.finditer(line.text):
         lead = line.text[at : match.start()]

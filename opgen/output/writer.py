@@ -3,14 +3,13 @@
     write_files([OutputFile("ops/add.h", "…")], {"install": "out"})
     →  WriteReport(total=1, changed=("out/ops/add.h",))
 
-A file is written only if its bytes changed, so that a build does not compile again what is the same
-as before.  No path may leave its root folder.  All changed files are first written to a folder for
-waiting, `.opgen-….tmp` in their root; only when the last one is whole do they take their places,
-each in one step.  So a full disk or an interrupt leaves the old files as they were, and what a run
-left that was killed is one folder, which the next run removes.
+The writer replaces a file only if its bytes changed, so a build recompiles only what depends on the change.  No path
+may leave its root folder.  Changed files are first written to a staging folder, `.opgen-….tmp` in their root; when the
+last one is complete, each is renamed to its place.  So a full disk or an interrupt leaves the old files intact.  A run
+that is killed leaves its staging folder behind, and the next run removes it.
 
-Several processes may write to one `Target`: each `put`s its files, and the process that made
-the target commits them all.  Two runs with the same folders wait for each other.
+Several processes may write to one `Target`: each calls `put` for its files, and the process that created the target
+commits all of them.  Two runs with the same folders wait for each other.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from opgen.output.report import WriteReport
 
 __all__ = ["PlacedFile", "Target", "WriteReport", "write_files"]
 
-_WAITING_PREFIX: Final = ".opgen-"
-_WAITING_SUFFIX: Final = ".tmp"
+_STAGING_PREFIX: Final = ".opgen-"
+_STAGING_SUFFIX: Final = ".tmp"
 _NOTHING_KNOWN: Final[Mapping[str, FileState]] = MappingProxyType({})
 
 
 class PlacedFile(NamedTuple):
-    """A file that has its place, or waits for it."""
+    """A file that is in its place, or staged for it."""
 
     path: str
-    """The root folder, as the user named it, and the file's path."""
+    """The file's path, beginning with the root folder as the user named it."""
     root: str
     """Name of the root."""
     name: str
@@ -50,10 +49,10 @@ class PlacedFile(NamedTuple):
     group: str | None
     digest: str
     waiting: str | None
-    """Where its new bytes wait; None if there is nothing to wait for."""
+    """Where its new bytes are staged; None if they didn't change."""
     changed: bool
     operator: str = ""
-    """The name that all operators share that the file is about; empty if it is about others too."""
+    """The base name of the operators in the file; empty if the file has operators of several names."""
 
 
 def write_files(
@@ -63,10 +62,10 @@ def write_files(
     dry_run: bool = False,
     beside: Target | None = None,
 ) -> WriteReport:
-    """Writes `files` below the folders that `roots` names; says what changed.
+    """Write `files` below the folders that `roots` names, and report what changed.
 
-    All files are gathered and their paths checked before anything is touched.  A dry run only compares.
-    The folders may be among those that the caller has locked for the target `beside`.
+    All paths are checked before anything is written.  A dry run only compares.  The caller may have locked the
+    folders already, for the target `beside`.  Raises UserError if a file can't be written.
     """
     gathered = tuple(files)
     target = Target(roots, dry_run=dry_run, beside=beside)
@@ -77,7 +76,7 @@ def write_files(
 
 
 class Target:
-    """The folders that a run writes to, locked while it does."""
+    """The folders that a run writes to; they are locked while the run writes."""
 
     def __init__(
         self,
@@ -86,21 +85,21 @@ class Target:
         dry_run: bool = False,
         beside: Target | None = None,
     ) -> None:
-        """What the target `beside` has locked is not locked again."""
+        """Write below `roots`; don't lock what the target `beside` has locked."""
         self.known: Mapping[str, FileState] = _NOTHING_KNOWN
-        """Files that need not be read if they still are as a former run left them."""
+        """The state of files after earlier runs; unchanged ones need not be read."""
         self._roots = {name: os.fspath(folder) for name, folder in roots.items()}
         self._dry_run = dry_run
         self._locked: set[str] = set() if beside is None else set(beside._locked)
-        name = f"{_WAITING_PREFIX}{os.urandom(4).hex()}{_WAITING_SUFFIX}"
-        self._rooms = {root: os.path.join(root, name) for root in self._roots.values()}
+        name = f"{_STAGING_PREFIX}{os.urandom(4).hex()}{_STAGING_SUFFIX}"
+        self._staging = {root: os.path.join(root, name) for root in self._roots.values()}
         self._checked: set[tuple[str, str]] = set()
         self._made: list[str] = []
         self._locks = ExitStack()
 
     @property
     def is_dry_run(self) -> bool:
-        """Whether nothing is to be written."""
+        """Whether nothing is written."""
         return self._dry_run
 
     def __enter__(self) -> Target:
@@ -117,7 +116,7 @@ class Target:
     ) -> None:
         if not self._dry_run:
             for root in set(self._roots.values()):
-                remove_folder(self._waiting_room(root))
+                remove_folder(self._staging_folder(root))
             for folder in reversed(self._made):
                 with suppress(OSError):
                     os.rmdir(folder)  # only if nothing came into it
@@ -132,7 +131,7 @@ class Target:
             self._locked.add(real)
 
     def _make_folder(self, folder: str) -> None:
-        """Makes the folder and those above it, and remembers which of them weren't there."""
+        """Make the folder and its parents, and remember which of them are new."""
         missing: list[str] = []
         while folder and not os.path.isdir(folder):
             missing.append(folder)
@@ -148,11 +147,11 @@ class Target:
             else:
                 self._made.append(path)
 
-    def _waiting_room(self, root: str) -> str:
-        return self._rooms[root]
+    def _staging_folder(self, root: str) -> str:
+        return self._staging[root]
 
     def check(self, file: OutputFile) -> None:
-        """Refuses a path that isn't plain, or that a link puts outside its root."""
+        """Raise UserError for a path that isn't plain, or that a link leads outside of its root."""
         root, path = self._roots[file.root], file.path
         folder = path.rpartition("/")[0]
         parts = path.split("/")
@@ -164,9 +163,9 @@ class Target:
             self._checked.add((file.root, folder))
 
     def put(self, files: Iterable[OutputFile], share: int = 0) -> list[PlacedFile]:
-        """Compares the files with those on the disk, and writes the bytes of those that differ to the waiting room.
+        """Compare the files with those on the disk, and stage those that differ.
 
-        Each of the processes that put files has a number, its `share`.
+        `share` is the number of the calling process.  Raises UserError if a file can't be written.
         """
         placed: list[PlacedFile] = []
         waits: set[str] = set()
@@ -179,7 +178,7 @@ class Target:
             changed = self._differs(path, data, name)
             waiting = None
             if changed and not self._dry_run:
-                room = self._waiting_room(root)
+                room = self._staging_folder(root)
                 waiting = os.path.join(room, f"{share}-{len(placed)}")
                 if room not in waits:
                     _enter(room, path)
@@ -211,13 +210,13 @@ class Target:
             raise _explained("read", path, error) from None
 
     def check_names(self, placed: Sequence[PlacedFile]) -> None:
-        """Refuses two files of one name: `ops/add_native.h` is about the kernels of `add`, or about `add_native`."""
+        """Raise UserError for two files of one name: `ops/add_native.h` may be for `add`, or for `add_native`."""
         self._one_for_each_place(placed)
 
     def commit(self, placed: Sequence[PlacedFile], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
-        """Moves what waits to its place, and removes files of a former run that are `gone` from this one.
+        """Rename staged files to their places, and remove the files of an earlier run that are `gone` from this one.
 
-        A file is removed only if it still is as that run wrote it.
+        A file is removed only if it is unchanged since that run wrote it.  Raises UserError if that fails.
         """
         one_each = self._one_for_each_place(placed)
         removed = [path for path, state in gone.items() if self._is_ours(path, state)]
@@ -232,7 +231,7 @@ class Target:
         return WriteReport(len(one_each), tuple(changed), self._dry_run, tuple(sorted(removed)))
 
     def replace(self, root: str, name: str, text: str) -> None:
-        """Writes one file at once."""
+        """Write one file at once."""
         self.commit(self.put([OutputFile(name, text, root)], share=-1))
 
     def _one_for_each_place(self, placed: Sequence[PlacedFile]) -> list[PlacedFile]:
@@ -246,7 +245,7 @@ class Target:
         return list(found.values())
 
     def _is_ours(self, path: str, state: FileState) -> bool:
-        """Whether a file is below a root and as a former run wrote it."""
+        """Return whether a file is below a root and unchanged since an earlier run wrote it."""
         roots = [os.path.realpath(root) for root in self._roots.values()]
         try:
             real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
@@ -257,7 +256,7 @@ class Target:
             return False
 
     def _remove(self, paths: Sequence[str]) -> None:
-        """Removes files, and folders below the roots that have nothing left in them."""
+        """Remove files, and the folders below the roots that are then empty."""
         for path in paths:
             try:
                 os.unlink(path)
@@ -277,27 +276,27 @@ def _check_folder(folder: str, root: str) -> None:
 
 
 def _remove_leftovers(root: str) -> None:
-    """Removes the waiting rooms of runs that were killed: no other run is in this folder now."""
+    """Remove the staging folders of runs that were killed: no other run uses this folder now."""
     try:
         names = os.listdir(root)
     except OSError:
         return
     for name in names:
-        if name.startswith(_WAITING_PREFIX) and name.endswith(_WAITING_SUFFIX):
+        if name.startswith(_STAGING_PREFIX) and name.endswith(_STAGING_SUFFIX):
             remove_folder(os.path.join(root, name))
 
 
 def remove_folder(path: str) -> None:
-    """Removes a folder and what is in it, as far as that can be done."""
+    """Remove a folder and its contents, as far as possible."""
     with suppress(OSError):
-        os.rmdir(path)  # what a run has waited in is empty: only others need shutil, which takes a while to import
+        os.rmdir(path)  # a staging folder is empty after a run; others need shutil, which is slow to import
         return
     if os.path.lexists(path):
         importlib.import_module("shutil").rmtree(path, ignore_errors=True)
 
 
 def _enter(room: str, path: str) -> None:
-    """Makes the waiting room for the file `path`, if no process has yet."""
+    """Make the staging folder for the file `path` if it doesn't exist."""
     try:
         os.makedirs(room, exist_ok=True)
     except OSError as error:
@@ -305,7 +304,7 @@ def _enter(room: str, path: str) -> None:
 
 
 def _write(waiting: str, path: str, data: bytes) -> None:
-    """Writes the new bytes of the file `path` to where they wait, with the permissions that it has."""
+    """Stage the new bytes of the file `path`, with the permissions of the old file."""
     try:
         handle = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
@@ -347,19 +346,19 @@ def _encoded(path: str, text: str) -> bytes:
 
 
 def _named_twice(first: PlacedFile, second: PlacedFile) -> Diagnostic:
-    """The mistake that two operators have names by which a file of each is called the same."""
+    """Return the diagnostic for two operators whose names lead to the same file name."""
     names = " and ".join(f"'{name}'" for name in sorted({first.operator, second.operator}) if name)
     message = f"two files would be called '{second.path}', with different texts"
     return Diagnostic("output-twice", message, label=f"rename an operator: they are about {names}" if names else "")
 
 
 def _in_the_way(action: str, path: str) -> UserError:
-    """The mistake that part of `path` should be a folder and is something else."""
+    """Return the error for a part of `path` that isn't a folder."""
     while path and not os.path.lexists(path):
         path = os.path.dirname(path)
     return UserError(Diagnostic("output-not-written", f"can't {action}: '{path}' is a file, not a folder"))
 
 
 def _explained(verb: str, path: str, error: OSError) -> UserError:
-    """An error of the operating system as a diagnostic."""
+    """Return an error of the operating system as a UserError."""
     return UserError(Diagnostic("output-not-written", f"can't {verb} '{path}': {error.strerror or error}"))

@@ -48,7 +48,7 @@ class Options:
     dry_run: bool = False
     per_operator_headers: bool = False
     rocm: bool = False
-    """Whether CUDA is to be read as ROCm/HIP."""
+    """Whether CUDA means ROCm/HIP."""
     dispatch_keys: tuple[DispatchKey, ...] = ()
     """The keys that registrations and headers are written for, in torch's order."""
     static_dispatch_keys: tuple[DispatchKey, ...] = ()

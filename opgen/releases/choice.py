@@ -106,7 +106,7 @@ def _read_version(path: Path) -> str:
 
 
 def _text_of(path: Path) -> str:
-    """Return the text of a file; empty if it can't be read, which is reported by whoever needs it."""
+    """Return the text of a file; empty if it can't be read, which is reported where the file is needed."""
     try:
         return read_text(path, errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""What a command is, and the values that pass between it and the spine.
+"""The parts of a command, and the values that it exchanges with the spine.
 
     COMMAND = Command(
         name="gen_static_runtime",
@@ -46,12 +46,12 @@ class Answer:
     text: str
     """For stdout."""
     code: int = 0
-    said: str = ""
+    warnings: str = ""
     """For stderr: warnings."""
 
     def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer:
         """Return the answer with the warnings of the log."""
-        return replace(self, said=record.flags.remarks(log))
+        return replace(self, warnings=record.flags.remarks(log))
 
 
 class Outcome(Protocol):

@@ -1,4 +1,4 @@
-"""How a command runs as a program: its streams, its exit code, and the names that its module offers to programs.
+"""A command → a program: streams, exit code, and the names that its module exports.
 
 run_as_program(main)                                          →  the process ends with what main() returns
 __getattr__ = names_of("opgen.commands.gen_pyi", "gen_pyi")   →  `from opgen.gen_pyi import gen_pyi`
@@ -47,7 +47,7 @@ def _result(main: Callable[[], int]) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Give streams that the caller has closed to nobody: else the next file that is opened would be one of them."""
+    """Redirect closed standard streams to /dev/null; otherwise the next file that is opened would become one."""
     handle = os.open(os.devnull, os.O_RDWR)
     while handle <= _STDERR:
         handle = os.dup(handle)

@@ -1,4 +1,4 @@
-"""Flags that several commands share, each defined once.
+"""The flags that several commands share → `RunFlags`; each is defined once.
 
     add_flags_of_all(parser)        --dry-run, --jobs, --stamp, --depfile and those of add_talk()
     add_talk(parser)                --quiet, --verbose, --version, --torch-version

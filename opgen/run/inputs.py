@@ -1,4 +1,4 @@
-"""Finds the files that a run reads: the user's, those that come with opgen, those of an installed torch.
+"""Flags → the files that a run reads: the user's, opgen's own, or those of the installed torch.
 
     find_inputs(None, from_torch=False, log)         opgen's own definitions and templates
     find_inputs(Path("ATen"), from_torch=False, log) ATen/native/*.yaml, and ATen/templates or else opgen's own

@@ -1,4 +1,4 @@
-"""Turns an exception that opgen did not expect into what a user can report: a bug, and at which operator."""
+"""An unexpected exception → a bug report with the operator that it is about."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Runs pieces of work in several processes and returns the results in order.
+"""Pieces of work → their results in order, computed by several processes.
 
     run_all(3, work, jobs=2)    →   [work(0), work(1), work(2)]
 
-The workers are forks: they inherit everything that was computed before, and only results are sent back.  Each
-takes the next piece that nobody has taken.  If a worker fails, the process that asked does its pieces again, so
-that the error appears where it can be handled.
+Workers are forked, so they inherit everything that was computed before, and only results are sent back.  Each worker
+takes the next piece from a queue.  If a worker fails, the first process does its pieces again, so that the error
+appears where it can be handled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The account of a run: what it reads and writes, and what a former run with the same flags wrote.
+"""What a run reads and writes → its record in the manifest, compared with earlier runs with the same flags.
 
     record = RunRecord("gen", arguments, options, started)
     record.load(install_dir)             →  record.known, record.gone(…)
@@ -96,7 +96,7 @@ class RunRecord:
         placed: Iterable[PlacedFile],
         others: Collection[str],
         report: WriteReport,
-        said: str,
+        warnings: str,
     ) -> str:
         """Return the manifest of a finished run; `others` are outputs besides those placed."""
         record = self._with(
@@ -105,7 +105,7 @@ class RunRecord:
             | {path: file_state(path) for path in others},
             total=report.total,
             folders=report.folders,
-            said=said,
+            warnings=warnings,
         )
         return render_manifest(with_record(self._records, record))
 

@@ -40,7 +40,7 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
     current = None if _asks_for_format(arguments) else find_current((name, *arguments))
     if current is not None and touch(_stamp_among(arguments)):
         report = WriteReport(current.total, (), folders=current.folders)
-        return say(current.said, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
+        return say(current.warnings, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
     command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
     options = command.read_options(arguments, log)
     answer: Answer | None = None
@@ -62,7 +62,7 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
         return say(render(error), "", INTERNAL_ERROR)
     if answer is None or log.has_errors:
         return say(*command.render_mistakes(options, log), command.mistake_code)
-    return say(answer.said, answer.text, answer.code)
+    return say(answer.warnings, answer.text, answer.code)
 
 
 def _has_working_directory() -> bool:

@@ -1,4 +1,4 @@
-"""What a loader returns for a command that writes files, and how it is carried out: render, then write.
+"""Emitters, output folders and the files that were read → files on the disk: render, then write.
 
     Work(bind(EMITTERS, program, templates), {"install": options.install_dir}, templates, read=inputs.files)
 
@@ -72,17 +72,17 @@ class Work:
                 return None
             read = [*map(os.fspath, self.read), *files_read(rendered)]
             placed = [file for result in rendered for file in result.placed]
-            said = flags.remarks(log)
-            report = self._write(target, record, placed, read, said)
+            warnings = flags.remarks(log)
+            report = self._write(target, record, placed, read, warnings)
         if flags.prints_document:
-            return Answer(said)
+            return Answer(warnings)
         text = "" if flags.quiet else self.text
         is_news = bool(self.next_step and report.changed and not flags.quiet and sys.stdout.isatty())
         step = f"next: {self.next_step}\n" if is_news else ""
-        return Answer(text + record.render_report(report) + step, said=said)
+        return Answer(text + record.render_report(report) + step, warnings=warnings)
 
     def _write(
-        self, target: Target, record: RunRecord, placed: Sequence[PlacedFile], read: Sequence[str], said: str
+        self, target: Target, record: RunRecord, placed: Sequence[PlacedFile], read: Sequence[str], warnings: str
     ) -> WriteReport:
         """Move the files to their places and write what builds and the next run need to know."""
         target.check_names(placed)
@@ -101,7 +101,7 @@ class Work:
         for path, text in lists:
             write_files([OutputFile(path.name, text)], {"install": path.parent}, beside=target)
         if keeps_manifest:
-            manifest = record.manifest(read, placed, paths, report, said)
+            manifest = record.manifest(read, placed, paths, report, warnings)
             target.replace("install", MANIFEST, manifest)
         if stamp is not None and not target.is_dry_run and not touch(os.fspath(stamp)):
             raise UserError(Diagnostic("output-not-written", f"can't write '{stamp}'"))

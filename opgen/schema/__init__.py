@@ -1,4 +1,4 @@
-"""The schema language of operators: schema text to frozen values, and back.
+"""The schema language of operators: the text of a schema ⇄ frozen values.
 
 `lexer` splits text into tokens with positions, `types`, `arguments`, `names` and `function_schema` hold the values
 and read themselves from a `Cursor`.

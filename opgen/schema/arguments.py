@@ -1,4 +1,4 @@
-"""The arguments of a schema: each by itself, and grouped as calling conventions need them.
+"""The text of a schema's arguments ⇄ frozen values, in the groups that calling conventions need.
 
 Arguments.parse("Tensor self, *, Scalar alpha=1, Tensor(a!) out")
     .self_arg       SelfArgument("Tensor self")

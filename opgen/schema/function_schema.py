@@ -1,4 +1,4 @@
-"""A whole schema as one frozen value: `str(FunctionSchema.parse(text)) == text` in torch's spelling.
+"""The text of a schema ⇄ a frozen value: `str(FunctionSchema.parse(text)) == text` in torch's spelling.
 
 What an operator is for (its kernels, its variants) is in `opgen.model`.
 

@@ -1,4 +1,4 @@
-"""Names of operators: `__iadd__`, `add_`, `add.out` to their parts, and back.
+"""The names of operators (`__iadd__`, `add_`, `add.out`) ⇄ their parts.
 
 OperatorName.parse("add_.Tensor")       base "add", in-place, overload "Tensor"
 """

@@ -1,4 +1,4 @@
-"""The returns of a schema: the text after its arrow to frozen values.
+"""The text after a schema's arrow ⇄ frozen values, the returns.
 
 parse_returns("(Tensor values, Tensor indices)")    two `Return`s with names
 """

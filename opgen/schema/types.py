@@ -1,4 +1,4 @@
-"""The types of the schema language, and the alias annotations written among them.
+"""The text of a type, with alias annotations ⇄ frozen values.
 
     Type.parse("Tensor[]?")         OptionalType(ListType(BaseType(Tensor), None))
     Annotation.parse("a -> *")      Annotation(("a",), False, ("*",))

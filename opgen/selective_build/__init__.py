@@ -1,4 +1,4 @@
-"""Turns a selection (which operators, kernels and classes a build keeps) into answers to yes or no.
+"""A selection (which operators, kernels and classes a build keeps) → answers to whether something is kept.
 
 `operator` says what is kept of one operator, `selector` of everything.
 """

@@ -1,4 +1,4 @@
-"""Names of element types: those of C++ and those of `at::ScalarType`.
+"""C++ names of element types ⇄ names of `at::ScalarType`.
 
 SCALAR_TYPES["int64_t"]     "Long"
 """
@@ -50,8 +50,8 @@ SCALAR_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         **{f"c10::dummy_int1_7_t<{bits}>": f"Int{bits}" for bits in range(1, 8)},
     }
 )
-"""The names in C++ of types of elements, and what `at::ScalarType` calls them."""
+"""C++ names of element types, with their names in `at::ScalarType`."""
 DTYPES: Final = frozenset((*SCALAR_TYPES.keys(), *SCALAR_TYPES.values()))
-"""What a selection may call a type of elements."""
+"""The names of element types in selections."""
 TRACED_DTYPES: Final = DTYPES | {"all"}
-"""What a traced selection may call them: a tracer writes `all` for a kernel that was called without a dtype."""
+"""The names in traced selections: the tracer writes `all` for a kernel that was called without a dtype."""

@@ -1,4 +1,4 @@
-"""Turns one operator of a selection into what a build keeps of it.
+"""The data of one operator in a selection → what a build keeps of it.
 
 aten::add.Tensor:
   is_root_operator: false        # reached from another operator, not called by a model
@@ -18,32 +18,32 @@ from opgen.frozen_map import FrozenMap
 from opgen.selective_build.plain_data import as_boolean, as_mapping, as_texts, check_keys
 
 OPERATOR_KEYS: Final = ("is_root_operator", "is_used_for_training", "include_all_overloads", "debug_info")
-"""Keys that an operator of a selection may have."""
+"""The keys of an operator in a selection."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectiveBuildOperator:
-    """What a build keeps of one operator, or of all overloads of one."""
+    """What a build keeps of one overload, or of all overloads of an operator."""
 
     name: str
-    """With its namespace, and with its overload if it stands for one only."""
+    """The name with its namespace, and with its overload unless the entry is for all overloads."""
     is_root_operator: bool
-    """Whether a model calls it, rather than another operator alone: its schema is kept."""
+    """Whether models call the operator, so that its schema is kept; otherwise only other operators call it."""
     is_used_for_training: bool
-    """Whether its autograd kernels are kept."""
+    """Whether the autograd kernels are kept."""
     include_all_overloads: bool
-    """Whether a name without overload stands for every overload."""
+    """Whether the entry is for all overloads."""
     _debug_info: tuple[str, ...] | None = None
-    """Where the selection comes from; None if nothing was said, which is not the same as nothing."""
+    """The origin of the selection; None if it isn't given, which differs from an empty one."""
 
     @property
     def debug_info(self) -> tuple[str, ...] | None:
-        """Where the selection comes from."""
+        """The origin of the selection."""
         return self._debug_info
 
     @staticmethod
     def from_yaml_dict(op_name: str, op_info: Mapping[str, object]) -> SelectiveBuildOperator:
-        """Reads the data of one operator; what is left out counts as true. `UserError` if it is wrong."""
+        """Read the data of one operator; keys that are missing are true.  Raises UserError."""
         log = Diagnostics()
         operator = read_operator(op_name, op_info, log)
         log.raise_errors()
@@ -51,11 +51,11 @@ class SelectiveBuildOperator:
 
     @staticmethod
     def from_legacy_operator_name_without_overload(name: str) -> SelectiveBuildOperator:
-        """Everything of an operator, all overloads included."""
+        """Keep everything of an operator, for all overloads."""
         return SelectiveBuildOperator(name, True, True, True)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data that `from_yaml_dict` reads back."""
+        """Return plain data that `from_yaml_dict` reads."""
         data: dict[str, object] = {
             "is_root_operator": self.is_root_operator,
             "is_used_for_training": self.is_used_for_training,
@@ -65,7 +65,7 @@ class SelectiveBuildOperator:
 
 
 def read_operator(name: str, info: object, log: Diagnostics) -> SelectiveBuildOperator:
-    """Reads the data of one operator; what is wrong is logged."""
+    """Read the data of one operator; log mistakes."""
     what = f"operator '{name}'"
     data = as_mapping(info, what, log)
     check_keys(data, OPERATOR_KEYS, what, log)
@@ -81,19 +81,19 @@ def read_operator(name: str, info: object, log: Diagnostics) -> SelectiveBuildOp
 
 
 def strip_operator_overload_name(op_name: str) -> str:
-    """The name without its overload: `aten::add` of `aten::add.Tensor`."""
+    """Return the name without its overload: `aten::add` for `aten::add.Tensor`."""
     return op_name.partition(".")[0]
 
 
 def merge_debug_info(lhs: tuple[str, ...] | None, rhs: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """What either says, sorted and each once; None if neither says anything."""
+    """Return the sorted union of both; None if both are None."""
     if lhs is None and rhs is None:
         return None
     return tuple(sorted({*(lhs or ()), *(rhs or ())}))
 
 
 def combine_operators(lhs: SelectiveBuildOperator, rhs: SelectiveBuildOperator) -> SelectiveBuildOperator:
-    """What a build keeps that keeps what either says; both must be of the same name."""
+    """Return an operator that keeps what either keeps; both must have the same name."""
     if lhs.name != rhs.name:
         raise ValueError(f"two operators can't be one: '{lhs.name}' and '{rhs.name}'")
     return SelectiveBuildOperator(
@@ -108,7 +108,7 @@ def combine_operators(lhs: SelectiveBuildOperator, rhs: SelectiveBuildOperator) 
 def merge_operator_dicts(
     lhs: Mapping[str, SelectiveBuildOperator], rhs: Mapping[str, SelectiveBuildOperator]
 ) -> FrozenMap[str, SelectiveBuildOperator]:
-    """The operators of both; those in both are combined."""
+    """Return the operators of both; those in both are combined."""
     merged = dict(lhs)
     for name, operator in rhs.items():
         merged[name] = combine_operators(merged[name], operator) if name in merged else operator

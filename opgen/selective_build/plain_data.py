@@ -1,4 +1,4 @@
-"""Turns values of plain data, as a YAML or JSON library loads them, into checked ones.
+"""Values that a YAML or JSON library loaded → values of known types, or mistakes.
 
 A value of another type is an error in the log and counts as absent.  Such data has no places; a
 selection file that a user wrote is better read by `opgen.frontend.selection`, which shows them.
@@ -12,7 +12,7 @@ from opgen.diagnostics import Diagnostics, did_you_mean, expected
 
 
 def as_mapping(value: object, what: str, log: Diagnostics) -> Mapping[str, object]:
-    """`value` as a mapping of texts; None counts as an empty one."""
+    """Return `value` as a mapping with string keys; None is an empty one."""
     if isinstance(value, Mapping):
         return {str(key): item for key, item in value.items()}
     if value is not None:
@@ -21,14 +21,14 @@ def as_mapping(value: object, what: str, log: Diagnostics) -> Mapping[str, objec
 
 
 def as_boolean(value: object, what: str, log: Diagnostics) -> bool:
-    """`value` as True or False."""
+    """Return `value` as a bool."""
     if not isinstance(value, bool):
         log.error("wrong-kind", f"{what} must be true or false, not {value!r}")
     return value is True
 
 
 def as_texts(value: object, what: str, log: Diagnostics) -> tuple[str, ...]:
-    """`value` as texts; any collection but a text itself and a mapping."""
+    """Return `value` as strings; it may be any collection but a string or a mapping."""
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
         return tuple(str(item) for item in value)
     log.error("wrong-kind", f"{what} must be a list, not {value!r}")
@@ -36,7 +36,7 @@ def as_texts(value: object, what: str, log: Diagnostics) -> tuple[str, ...]:
 
 
 def check_keys(data: Mapping[str, object], legal: Collection[str], what: str, log: Diagnostics) -> None:
-    """Logs the keys that are not legal."""
+    """Log the keys that are not legal."""
     for key in data:
         if key not in legal:
             log.error(

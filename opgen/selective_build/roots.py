@@ -1,4 +1,4 @@
-"""Turns a list of operators into the selection that keeps them, with the same said of each.
+"""A list of operators → the selection that keeps them, with the same flags for each.
 
 Root(is_root=True, for_training=False, all_overloads=None, debug_info=("model_a",))
 ["aten::relu.out", "aten::add"]   →   aten::relu.out alone, and every overload of aten::add
@@ -16,19 +16,19 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What is said of each operator of a list."""
+    """The flags of all operators in a list."""
 
     is_root: bool = True
-    """Whether models call it, rather than other operators alone."""
+    """Whether models call the operators, or only other operators do."""
     for_training: bool = False
-    """Whether its autograd kernels are kept."""
+    """Whether their autograd kernels are kept."""
     all_overloads: bool | None = None
-    """Whether a name stands for every overload; None if a name without an overload does."""
+    """Whether names are for all overloads; None if only names without an overload are."""
     debug_info: tuple[str, ...] | None = None
-    """Where the list comes from."""
+    """The origin of the list."""
 
     def stands_for_all(self, name: str) -> bool:
-        """Whether the operator `name` of the list stands for every overload."""
+        """Return whether `name`, in the list, is for all overloads."""
         return "." not in name if self.all_overloads is None else self.all_overloads
 
 
@@ -41,13 +41,13 @@ class Extras:
     custom_classes: frozenset[str] = frozenset()
     build_features: frozenset[str] = frozenset()
     everything_else: bool = False
-    """Whether every kernel, class and feature is kept."""
+    """Whether all kernels, classes and features are kept."""
     all_operators: bool = False
-    """Whether every operator is kept, and not only those named."""
+    """Whether all operators are kept, instead of only those named."""
 
 
 def select_operators(names: Iterable[str], root: Root, extras: Extras | None = None) -> SelectiveBuilder:
-    """The selection that keeps the operators named, and what `extras` lists."""
+    """Return the selection that keeps these operators, and what `extras` lists."""
     extras = extras or Extras(FrozenMap())
     operators = {
         name: SelectiveBuildOperator(

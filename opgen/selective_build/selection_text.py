@@ -1,4 +1,4 @@
-"""Turns a selection into YAML text that `SelectiveBuilder.from_yaml_str` reads back.
+"""A selection → YAML text that `SelectiveBuilder.from_yaml_str` reads.
 
 The same selection is always the same text: whatever has no order of its own is sorted.
 
@@ -21,14 +21,14 @@ _LISTS: Final = ("kernel_metadata", "et_kernel_metadata", "custom_classes", "bui
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes equal values out each time, with no aliases."""
+    """Writes YAML without aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
 def render_selection(selector: SelectiveBuilder) -> str:
-    """The selection as YAML."""
+    """Return the selection as YAML."""
     data = selector.to_dict()
     # What is empty says nothing; torch's own tools leave it out as well.
     kept = {key: value for key, value in data.items() if value or key not in _LISTS}

@@ -1,4 +1,4 @@
-"""Turns a selection into answers: is this operator kept, for training too, this kernel's dtype?
+"""A selection → answers: is this operator kept, also for training, or this dtype of a kernel?
 
     operators:
       aten::add: {include_all_overloads: true}
@@ -38,27 +38,27 @@ SELECTION_KEYS: Final = (
     "custom_classes",
     "build_features",
 )
-"""Keys that a selection may have."""
+"""The keys of a selection."""
 
 
 class NamedSchema(Protocol):
-    """A schema, as far as a selector looks at one."""
+    """What a selector needs of a schema."""
 
     @property
     def name(self) -> object:
-        """The operator's name and overload; its text is `add.Tensor`."""
+        """The operator's name with its overload, which prints as `add.Tensor`."""
 
 
 class NamedFunction(Protocol):
-    """A native function, as far as a selector looks at one."""
+    """What a selector needs of a native function."""
 
     @property
     def namespace(self) -> str:
-        """The namespace that its operator is registered in."""
+        """The namespace that the operator is registered in."""
 
     @property
     def func(self) -> NamedSchema:
-        """Its schema."""
+        """The schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +66,35 @@ class SelectiveBuilder:
     """What a build keeps."""
 
     include_all_operators: bool
-    """Whether every operator is kept, and every kernel."""
+    """Whether all operators and kernels are kept."""
     _debug_info: tuple[str, ...] | None
-    """Where the selection comes from; None if nothing was said."""
+    """The origin of the selection; None if it isn't given."""
     operators: FrozenMap[str, SelectiveBuildOperator]
-    """By name, with namespace and perhaps overload."""
+    """The operators by name, with namespace and, if the entry is for one, overload."""
     kernel_metadata: FrozenMap[str, tuple[str, ...]]
-    """For each kernel's tag, the dtypes that are kept."""
+    """The dtypes that are kept, by the tag of a kernel."""
     et_kernel_metadata: FrozenMap[str, tuple[str, ...]]
-    """For each operator, the kernel keys that ExecuTorch models need."""
+    """The kernel keys that ExecuTorch models need, by operator."""
     custom_classes: frozenset[str]
     """TorchBind classes that are kept."""
     build_features: frozenset[str]
     """Features of the build that are kept."""
     include_all_non_op_selectives: bool
-    """Whether every kernel, class and feature is kept, whatever the operators are."""
+    """Whether all kernels, classes and features are kept, whichever operators are."""
 
     @property
     def debug_info(self) -> tuple[str, ...] | None:
-        """Where the selection comes from."""
+        """The origin of the selection."""
         return self._debug_info
 
     @staticmethod
     def get_nop_selector() -> SelectiveBuilder:
-        """Keeps everything."""
+        """Return the selector that keeps everything."""
         return SelectiveBuilder.from_yaml_dict({"include_all_operators": True})
 
     @staticmethod
     def from_yaml_dict(data: Mapping[str, object]) -> SelectiveBuilder:
-        """Reads a selection from plain data; `UserError` with everything that is wrong in it."""
+        """Read a selection from plain data.  Raises UserError with all mistakes."""
         log = Diagnostics()
         selector = _read_selection(data, log)
         log.raise_errors()
@@ -102,7 +102,7 @@ class SelectiveBuilder:
 
     @staticmethod
     def from_yaml_str(config_contents: str) -> SelectiveBuilder:
-        """Reads a selection from YAML text."""
+        """Read a selection from YAML text.  Raises UserError with all mistakes."""
         # Few runs have a selection, and it takes a while to import.
         yaml = importlib.import_module("yaml")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -113,7 +113,7 @@ class SelectiveBuilder:
 
     @staticmethod
     def from_yaml_path(config_path: str) -> SelectiveBuilder:
-        """Reads a selection from a YAML file."""
+        """Read a selection from a YAML file.  Raises UserError with all mistakes."""
         try:
             text = read_text(config_path)
         except (OSError, UnicodeDecodeError) as problem:
@@ -124,7 +124,7 @@ class SelectiveBuilder:
     def from_legacy_op_registration_allow_list(
         allow_list: Collection[str], is_root_operator: bool, is_used_for_training: bool
     ) -> SelectiveBuilder:
-        """Keeps the operators named, with all their overloads, and everything that is no operator."""
+        """Return the selector that keeps these operators with all overloads, and all kernels, classes and features."""
         operators = {
             name: SelectiveBuildOperator(name, is_root_operator, is_used_for_training, True)
             for name in sorted(allow_list)
@@ -142,35 +142,35 @@ class SelectiveBuilder:
         )
 
     def is_operator_selected(self, name: str) -> bool:
-        """Whether the operator `name`, with its namespace, is kept."""
+        """Return whether the operator `name`, with its namespace, is kept."""
         return self.include_all_operators or name in self.operators or self._all_overloads(name) is not None
 
     def is_root_operator(self, name: str) -> bool:
-        """Whether a model calls the operator; an entry of its own outweighs that of all overloads."""
+        """Return whether models call the operator; the entry of an overload precedes that of all overloads."""
         entry = self.operators.get(name) or self._all_overloads(name)
         return self.include_all_operators or (entry is not None and entry.is_root_operator)
 
     def is_operator_selected_for_training(self, name: str) -> bool:
-        """Whether the operator's autograd kernels are kept, by its own entry or that of all overloads."""
+        """Return whether the operator's autograd kernels are kept, by its entry or that of all overloads."""
         entries = (self.operators.get(name), self._all_overloads(name))
         return self.include_all_operators or any(entry.is_used_for_training for entry in entries if entry)
 
     def is_native_function_selected(self, func: NamedFunction) -> bool:
-        """Whether a native function's operator is kept."""
+        """Return whether the operator of a native function is kept."""
         return self.is_operator_selected(op_name_from_native_function(func))
 
     def is_native_function_selected_for_training(self, func: NamedFunction) -> bool:
-        """Whether the autograd kernels of a native function's operator are kept."""
+        """Return whether the autograd kernels of a native function are kept."""
         return self.is_operator_selected_for_training(op_name_from_native_function(func))
 
     def is_kernel_dtype_selected(self, kernel_tag: str, dtype: str) -> bool:
-        """Whether the kernel `kernel_tag` is kept for `dtype`."""
+        """Return whether the kernel `kernel_tag` is kept for `dtype`."""
         if self.include_all_operators or self.include_all_non_op_selectives:
             return True
         return dtype in self.kernel_metadata.get(kernel_tag, ())
 
     def et_get_selected_kernels(self, op_name: str, kernel_key: Sequence[str]) -> list[str]:
-        """Those of an operator's kernel keys that the selected ExecuTorch models need, sorted.
+        """Return the operator's kernel keys that the selected ExecuTorch models need, sorted.
 
         A model's key and a kernel's are the same if what follows their version is; a model whose
         key has no kernel falls back on the kernel `default`, and it is a `UserError` if there is none.
@@ -181,7 +181,7 @@ class SelectiveBuilder:
         return sorted(needed)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data that `from_yaml_dict` reads back."""
+        """Return plain data that `from_yaml_dict` reads."""
         data: dict[str, object] = {
             "include_all_non_op_selectives": self.include_all_non_op_selectives,
             "include_all_operators": self.include_all_operators,
@@ -196,30 +196,30 @@ class SelectiveBuilder:
         return data
 
     def _all_overloads(self, name: str) -> SelectiveBuildOperator | None:
-        """The entry that stands for all overloads of `name`'s operator, if there is one."""
+        """Return the entry for all overloads of the operator `name`; None if there is none."""
         entry = self.operators.get(strip_operator_overload_name(name))
         return entry if entry is not None and entry.include_all_overloads else None
 
 
 def op_name_from_native_function(function: NamedFunction) -> str:
-    """The name by which a selection knows a native function: `aten::add.Tensor`."""
+    """Return the name of a native function in selections: `aten::add.Tensor`."""
     return f"{function.namespace}::{function.func.name}"
 
 
 def merge_kernel_metadata(
     lhs: Mapping[str, Collection[str]], rhs: Mapping[str, Collection[str]]
 ) -> FrozenMap[str, tuple[str, ...]]:
-    """For each tag, the dtypes of both, sorted."""
+    """Return the sorted dtypes of both, by tag."""
     tags = dict.fromkeys((*lhs, *rhs))
     return FrozenMap({tag: tuple(sorted({*lhs.get(tag, ()), *rhs.get(tag, ())})) for tag in tags})
 
 
 merge_et_kernel_metadata = merge_kernel_metadata
-"""For each operator, the kernel keys of both, sorted."""
+"""Returns the sorted kernel keys of both, by operator."""
 
 
 def combine_selective_builders(lhs: SelectiveBuilder, rhs: SelectiveBuilder) -> SelectiveBuilder:
-    """Keeps what either keeps."""
+    """Return the selector that keeps what either keeps."""
     return SelectiveBuilder(
         include_all_operators=lhs.include_all_operators or rhs.include_all_operators,
         _debug_info=merge_debug_info(lhs.debug_info, rhs.debug_info),
@@ -233,7 +233,7 @@ def combine_selective_builders(lhs: SelectiveBuilder, rhs: SelectiveBuilder) -> 
 
 
 def _kernel_for(op_name: str, wanted: str, kernels: Sequence[str]) -> str:
-    """The kernel of `op_name` that serves a model's key `wanted`."""
+    """Return the kernel key of `op_name` that serves a model's key `wanted`."""
     for kernel in kernels:
         if kernel == wanted or (kernel != "default" and _unversioned(kernel) == _unversioned(wanted)):
             return kernel
@@ -243,7 +243,7 @@ def _kernel_for(op_name: str, wanted: str, kernels: Sequence[str]) -> str:
 
 
 def _unversioned(kernel_key: str) -> str:
-    """The part of a kernel key that says which tensors it takes: `6;0,1` of `v1/6;0,1`."""
+    """Return the part of a kernel key with the tensors that it takes: `6;0,1` of `v1/6;0,1`."""
     version, _, key = kernel_key.partition("/")
     return key.partition("/")[0] or version
 
@@ -267,6 +267,6 @@ def _read_selection(plain: object, log: Diagnostics) -> SelectiveBuilder:
 
 
 def _lists(data: Mapping[str, object], key: str, log: Diagnostics) -> FrozenMap[str, tuple[str, ...]]:
-    """The mapping of names to lists under `key`."""
+    """Return the mapping of names to lists under `key`."""
     lists = as_mapping(data.get(key), f"'{key}'", log)
     return FrozenMap({name: as_texts(value, f"'{key}' of '{name}'", log) for name, value in lists.items()})

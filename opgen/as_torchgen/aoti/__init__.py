@@ -1,1 +1,1 @@
-"""What torchgen knows of AOTInductor."""
+"""torchgen's modules about AOTInductor."""

@@ -40,8 +40,8 @@ class _Schema(Facade):
     def make(
         cls, func: FunctionSchema, properties: lazy.LazyIrProperties | None = None, *, symint: bool
     ) -> lazy.LazyIrSchema:
-        said = lazy.OPERATOR_PROPERTIES if properties is None else properties
-        return lazy.LazyIrSchema.derive(func, said, symint=symint, value_class=_values.cpp_class)
+        chosen = lazy.OPERATOR_PROPERTIES if properties is None else properties
+        return lazy.LazyIrSchema.derive(func, chosen, symint=symint, value_class=_values.cpp_class)
 
 
 LazyArgument: Any = facade("LazyArgument", lazy.LazyArgument)
