@@ -22,6 +22,7 @@ from opgen.api import cpp
 from opgen.api.python_parser import (
     TENSOR,
     argument_type_str,
+    default_value,
     has_optional_method,
     may_be_none,
     parser_default,
@@ -91,14 +92,19 @@ class PythonArgument:
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
         return f"{argument_type_str(self.type)} {name}{default}"
 
-    def parsed_value(self, index: int) -> str:
-        """Return the C++ expression for the value that the parser read at this index: `_r.toInt64(1)`."""
+    def parsed_value(self, index: int, *, spells_default: bool = False) -> str:
+        """Return the C++ expression for the value that the parser read at this index: `_r.toInt64(1)`.
+
+        With `spells_default` the expression contains the default: `(_r.isNone(1) ? 0 : _r.toInt64(1))`.
+        """
         init = self.default_init
         if not self._unpack_method:
             method = unpack_method(self.type, self.default, has_init=init is not None)
             object.__setattr__(self, "_unpack_method", method)
         value = f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
         absent = unreadable_default(self.default, self.type)
+        if not absent and spells_default and init is None:
+            absent = default_value(self.default, self.type)
         if absent:
             return f"(_r.isNone({index}) ? {absent} : {value})"
         if isinstance(self.type, BaseType):

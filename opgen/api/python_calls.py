@@ -45,12 +45,15 @@ class DispatchCall:
     """The expression for whether the result requires grad; None if the C++ function handles it."""
 
 
-def parsed_values(signature: PythonSignature) -> dict[str, str]:
+def parsed_values(signature: PythonSignature, *, spells_defaults: bool = False) -> dict[str, str]:
     """Return the C++ expressions for all arguments by name, in the parser's order.
 
     A number in place of a tensor is converted to a tensor, with the type that follows from the other tensors.
+    With `spells_defaults` the expressions contain the defaults, so the parser isn't asked for them.
     """
-    values = {a.name: a.parsed_value(index) for index, a in enumerate(signature.arguments())}
+    values = {
+        a.name: a.parsed_value(index, spells_default=spells_defaults) for index, a in enumerate(signature.arguments())
+    }
     numbers = [a.name for a in signature.input_args if isinstance(a, PythonNumber)]
     if numbers:
         tensors = [values[a.name] for a in signature.input_args if a.type == TENSOR]

@@ -154,6 +154,26 @@ def unreadable_default(default: str | None, t: Type) -> str:
     return f"::std::vector<double>{{{elements}}}"
 
 
+_ELEMENTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {BaseTy.int: "int64_t", BaseTy.SymInt: "c10::SymInt", BaseTy.float: "double"}
+)
+"""The C++ types of numbers in lists."""
+
+
+def default_value(default: str | None, t: Type) -> str:
+    """The C++ value of a default that isn't None; nothing if there is none."""
+    plain = t.elem if isinstance(t, OptionalType) else t
+    if default in (None, "None") or plain == TENSOR or default.startswith("torch."):
+        return ""
+    if not isinstance(plain, ListType):
+        return cpp.default_expr(default, plain, symint=False)
+    element = _ELEMENTS.get(plain.elem.name) if isinstance(plain.elem, BaseType) else None
+    if element is None:
+        return ""
+    elements = default[1:-1] if default.startswith("[") else ", ".join([default] * (plain.size or 1))
+    return f"::std::vector<{element}>{{{elements}}}"
+
+
 # -------------------------------------------------------------------------------- values
 
 _UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(

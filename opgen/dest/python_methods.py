@@ -60,6 +60,10 @@ class PythonModule:
     """The C++ function that makes Python's objects of results."""
     parameter_name: Callable[[str], str] = str
     """What C++ calls the parameter for an argument, by the argument's name."""
+    unlock: str = "pybind11::gil_scoped_release"
+    """The C++ class that lets go of Python's lock."""
+    spells_defaults: bool = False
+    """Whether the C++ code has the defaults of arguments, which torch's parser has too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,7 @@ class _Calls:
 
     def render(self, overload: Overload) -> str:
         """Return the statements that call `overload`, for the place after the parser has chosen it."""
-        values = parsed_values(overload.signature)
+        values = parsed_values(overload.signature, spells_defaults=self.module.spells_defaults)
         functional = self._call(overload, overload.base, values)
         if overload.outplace is None:
             return functional
@@ -235,7 +239,14 @@ class _Calls:
         else:
             results = _SNIPPETS.render("returns_list" if _returns_its_list(function) else "returns_none", called=called)
         return _SNIPPETS.render(
-            "call", schema=schema, inits=call.inits, name=name, call=call, returns=returns, results=results
+            "call",
+            schema=schema,
+            inits=call.inits,
+            name=name,
+            call=call,
+            unlock=module.unlock,
+            returns=returns,
+            results=results,
         )
 
     def _wrapped(self, call: DispatchCall, overload: Overload, function: NativeFunction, called: str) -> str:

@@ -18,7 +18,13 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _COSTLY_TYPES: Final = MappingProxyType(
-    {"ITensorListRef": "ATen/core/IListRef.h", "c10::List<": "ATen/core/List.h"},
+    {
+        "ITensorListRef": "ATen/core/IListRef.h",
+        "c10::List<": "ATen/core/List.h",
+        "c10::Dict<": "ATen/core/ivalue.h",
+        "c10::IValue": "ATen/core/ivalue.h",
+        "c10::Stream": "c10/core/Stream.h",
+    },
 )
 
 

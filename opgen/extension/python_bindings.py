@@ -3,6 +3,10 @@
 They are made as torch's own are (see `opgen.dest.python_methods`): torch's parser reads the arguments,
 `__torch_function__` goes first if an argument has it, and the call lets go of Python's lock.
 
+torch's headers of the parser take a compiler ten seconds.  `detail/Python.h` declares what most functions need of it;
+where a function has arguments or results of other types, torch's headers are included.  `PythonSupport.cpp`, a part of
+the library, has what needs headers that the library's sources include anyway.
+
     static PyObject * python_blend(PyObject* self_, PyObject* args, PyObject* kwargs)
     {
       HANDLE_TH_ERRORS
@@ -23,6 +27,7 @@ from opgen.extension.documentation import render_doc
 from opgen.extension.extension import Extension
 from opgen.extension.includes import operator_headers, render_file
 from opgen.frozen_dataclass import dataclass
+from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
@@ -30,6 +35,22 @@ from opgen.program.python import PythonProgram
 GROUP: Final = "python_"
 """The list of sources that need Python's headers."""
 _PATH: Final = "PythonBindings.cpp"
+_HEADER: Final = "detail/Python.h"
+_SUPPORT: Final = "PythonSupport.cpp"
+
+_RESULTS: Final = frozenset(
+    {BaseTy.Tensor, BaseTy.int, BaseTy.float, BaseTy.bool, BaseTy.ScalarType, BaseTy.Layout, BaseTy.DeviceIndex}
+)
+"""The types of results that `PythonBindings.cpp` converts without torch's headers."""
+_ELEMENTS: Final = frozenset({BaseTy.Tensor, BaseTy.int, BaseTy.SymInt, BaseTy.float})
+"""The elements of lists that `detail/Python.h` reads."""
+_ARGUMENTS: Final = frozenset(
+    {
+        *(_RESULTS | _ELEMENTS),
+        *(BaseTy.Scalar, BaseTy.str, BaseTy.Device, BaseTy.MemoryFormat, BaseTy.Generator),
+    }
+)
+"""The types of arguments that it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +74,8 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
         prefix="python_",
         wrap="to_python",
         parameter_name=parameter_name,
+        unlock=f"::{extension.namespace}::detail::python::gil_scoped_release",
+        spells_defaults=True,
     )
     found = sorted(python.functions, key=lambda function: function.name)
     file = render_file(
@@ -62,10 +85,38 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
         _PATH,
         package=extension.package,
         includes=operator_headers(extension, ""),
+        needs_torch_headers=_needs_torch_headers(python),
         functions=[render_binding(f, module, extension.signatures, render_doc(f, python)) for f in found],
         return_types=[_return_type(extension, structseq, suffix) for structseq, suffix in return_types(python)],
     )
     yield OutputFile(file.path, file.text, file.root, GROUP)
+    yield render_file(extension, templates, _HEADER, _HEADER)
+
+
+def emit_python_support(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
+    """Yield `PythonSupport.cpp`, if there is to be a Python package."""
+    if extension.python is not None:
+        yield render_file(extension, templates, _SUPPORT, _SUPPORT)
+
+
+def _needs_torch_headers(python: PythonProgram) -> bool:
+    """Whether a function has an argument or a result that only torch's own headers convert."""
+    schemas = [function.func for function in python.bound]
+    arguments = [argument.type for schema in schemas for argument in schema.arguments.flat_all]
+    results = [result.type for schema in schemas for result in schema.returns]
+    return not (
+        all(_is_plain(t, _ARGUMENTS, _ELEMENTS) for t in arguments)
+        and all(_is_plain(t, _RESULTS, _RESULTS) for t in results)
+    )
+
+
+def _is_plain(t: Type, types: frozenset[BaseTy], elements: frozenset[BaseTy]) -> bool:
+    """Whether a type is one of `types`, or a list of `elements`; either may be optional."""
+    if isinstance(t, OptionalType):
+        return _is_plain(t.elem, types, elements)
+    if isinstance(t, ListType):
+        return isinstance(t.elem, BaseType) and t.elem.name in elements
+    return isinstance(t, BaseType) and t.name in types
 
 
 def return_types(python: PythonProgram) -> list[tuple[Structseq, str]]:

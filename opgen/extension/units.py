@@ -40,6 +40,7 @@ _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("views and writes", OnDemand("opgen.extension.versions", "emit_versions")),
     Emitter("derivatives", OnDemand("opgen.extension.derivatives", "emit_derivatives")),
     Emitter("autograd", OnDemand("opgen.extension.autograd_fallback", "emit_autograd_fallback")),
+    Emitter("Python bindings", OnDemand("opgen.extension.python_bindings", "emit_python_support")),
     Emitter("any operator", OnDemand("opgen.extension.any_operator", "emit_any_operator")),
     Emitter("shims", OnDemand("opgen.extension.aoti_shims", "emit_shims")),
 )

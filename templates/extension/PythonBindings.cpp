@@ -4,30 +4,13 @@
 #if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O1")
 #endif
-#ifndef FMT_HEADER_ONLY
-#define FMT_HEADER_ONLY // torch's headers format messages with it, but its libraries don't export it
-#endif
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS // without it, torch's headers include the functions of all operators
 #endif
-#include <torch/csrc/python_headers.h>
-
-#include <ATen/ScalarOps.h>
-#include <ATen/native/TypeProperties.h>
-#include <ATen/ops/scalar_tensor.h>
-#include <c10/core/impl/TorchDispatchModeTLS.h>
-#include <c10/core/TensorOptions.h>
-#include <torch/csrc/DynamicTypes.h>
-#include <torch/csrc/Exceptions.h>
-#include <torch/csrc/autograd/utils/wrap_outputs.h>
-#include <torch/csrc/tensor/python_tensor.h>
-#include <torch/csrc/utils/device_lazy_init.h>
-#include <torch/csrc/utils/object_ptr.h>
-#include <torch/csrc/utils/out_types.h>
-#include <torch/csrc/utils/pybind.h>
-#include <torch/csrc/utils/pycfunction_helpers.h>
-#include <torch/csrc/utils/python_arg_parser.h>
-
+$if needs_torch_headers
+#define ${prefix}_TORCH_HEADERS
+$endif
+#include <$namespace/detail/Python.h>
 $for include in includes
 #include <$include>
 $endfor
@@ -36,9 +19,10 @@ namespace $namespace::detail::python_bindings {
 namespace {
 
 using at::TensorOptions;
-using torch::ParsedArgs;
-using torch::PythonArgParser;
-using torch::PythonArgs;
+using detail::python::ParsedArgs;
+using detail::python::PythonArgParser;
+using detail::python::PythonArgs;
+using detail::python::PythonError;
 using torch::utils::check_out_type_matches;
 
 // The module, in which an override finds the function that it stands in for.
@@ -47,25 +31,14 @@ PyObject* own_module = nullptr;
 [[maybe_unused]] PyObject* call_override(PythonArgs& parsed, PyObject* args, PyObject* kwargs, const char* name) {
   THPObjectPtr function(PyObject_GetAttrString(own_module, name));
   if (!function) {
-    throw python_error();
+    throw PythonError();
   }
-  return torch::handle_torch_function_no_python_arg_parser(
-      parsed.overloaded_args, args, kwargs, name, function.get(), "$package");
+  return detail::python::call_override(parsed, args, kwargs, name, function.get());
 }
 
-// A number, as a tensor beside others: as torch has it for its own operators, or where Python code sees the
-// operators' arguments (compilers do), which would see the number, as a tensor of the type that results.
 template <class... Tensors>
 [[maybe_unused]] at::Tensor number(const at::Scalar& value, const Tensors&... others) {
-  at::Tensor wrapped = at::native::wrapped_scalar_tensor(value);
-  if (!c10::impl::TorchDispatchModeTLS::any_modes_set() &&
-      !(others.key_set().has(c10::DispatchKey::Python) || ...)) {
-    return wrapped;
-  }
-  at::native::ResultTypeState types;
-  ((types = at::native::update_result_type_state(others, types)), ...);
-  types = at::native::update_result_type_state(wrapped, types);
-  return at::scalar_tensor(value, at::TensorOptions(at::native::result_type(types)));
+  return detail::python::number(value, {&others...});
 }
 
 // Python's objects for results: tensors and numbers as torch has them, lists as tuples.
@@ -82,19 +55,31 @@ PyObject* to_python(std::tuple<T...> values);
 template <class T>
 PyObject* checked(T* object) {
   if (object == nullptr) {
-    throw python_error();
+    throw PythonError();
   }
   return object;
 }
 
 template <class T>
 PyObject* to_python(T value) {
-  if constexpr (
-      std::is_same_v<T, at::Tensor> || std::is_same_v<T, bool> || std::is_same_v<T, int64_t> ||
-      std::is_same_v<T, double> || std::is_same_v<T, at::ScalarType> || std::is_same_v<T, at::Layout>) {
-    return torch::autograd::utils::wrap(std::move(value));
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return detail::python::tensor_to_python(std::move(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return PyBool_FromLong(value);
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return PyLong_FromLongLong(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return PyFloat_FromDouble(value);
+  } else if constexpr (std::is_same_v<T, at::ScalarType>) {
+    return Py_NewRef(reinterpret_cast<PyObject*>(torch::getTHPDtype(value)));
+  } else if constexpr (std::is_same_v<T, at::Layout>) {
+    return Py_NewRef(reinterpret_cast<PyObject*>(torch::getTHPLayout(value)));
   } else {
+$if needs_torch_headers
     return pybind11::cast(std::move(value)).release().ptr();
+$else
+    static_assert(sizeof(T) == 0, "opgen includes torch's own headers for a result of another type");
+$endif
   }
 }
 

@@ -55,7 +55,7 @@ $for init in inits
 $init
 $endfor
 auto $name = [](${call.parameters}) -> ${call.return_type} {
-  pybind11::gil_scoped_release no_gil;
+  $unlock no_gil;
 $if returns
   return ${call.target};
 $else

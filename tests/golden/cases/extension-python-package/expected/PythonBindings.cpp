@@ -4,30 +4,11 @@
 #if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O1")
 #endif
-#ifndef FMT_HEADER_ONLY
-#define FMT_HEADER_ONLY // torch's headers format messages with it, but its libraries don't export it
-#endif
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS // without it, torch's headers include the functions of all operators
 #endif
-#include <torch/csrc/python_headers.h>
-
-#include <ATen/ScalarOps.h>
-#include <ATen/native/TypeProperties.h>
-#include <ATen/ops/scalar_tensor.h>
-#include <c10/core/impl/TorchDispatchModeTLS.h>
-#include <c10/core/TensorOptions.h>
-#include <torch/csrc/DynamicTypes.h>
-#include <torch/csrc/Exceptions.h>
-#include <torch/csrc/autograd/utils/wrap_outputs.h>
-#include <torch/csrc/tensor/python_tensor.h>
-#include <torch/csrc/utils/device_lazy_init.h>
-#include <torch/csrc/utils/object_ptr.h>
-#include <torch/csrc/utils/out_types.h>
-#include <torch/csrc/utils/pybind.h>
-#include <torch/csrc/utils/pycfunction_helpers.h>
-#include <torch/csrc/utils/python_arg_parser.h>
-
+#define MYLIB_TORCH_HEADERS
+#include <mylib/detail/Python.h>
 #include <mylib/ops/extremes.h>
 #include <mylib/ops/fade.h>
 #include <mylib/ops/grid.h>
@@ -39,9 +20,10 @@ namespace mylib::detail::python_bindings {
 namespace {
 
 using at::TensorOptions;
-using torch::ParsedArgs;
-using torch::PythonArgParser;
-using torch::PythonArgs;
+using detail::python::ParsedArgs;
+using detail::python::PythonArgParser;
+using detail::python::PythonArgs;
+using detail::python::PythonError;
 using torch::utils::check_out_type_matches;
 
 // The module, in which an override finds the function that it stands in for.
@@ -50,25 +32,14 @@ PyObject* own_module = nullptr;
 [[maybe_unused]] PyObject* call_override(PythonArgs& parsed, PyObject* args, PyObject* kwargs, const char* name) {
   THPObjectPtr function(PyObject_GetAttrString(own_module, name));
   if (!function) {
-    throw python_error();
+    throw PythonError();
   }
-  return torch::handle_torch_function_no_python_arg_parser(
-      parsed.overloaded_args, args, kwargs, name, function.get(), "mylib");
+  return detail::python::call_override(parsed, args, kwargs, name, function.get());
 }
 
-// A number, as a tensor beside others: as torch has it for its own operators, or where Python code sees the
-// operators' arguments (compilers do), which would see the number, as a tensor of the type that results.
 template <class... Tensors>
 [[maybe_unused]] at::Tensor number(const at::Scalar& value, const Tensors&... others) {
-  at::Tensor wrapped = at::native::wrapped_scalar_tensor(value);
-  if (!c10::impl::TorchDispatchModeTLS::any_modes_set() &&
-      !(others.key_set().has(c10::DispatchKey::Python) || ...)) {
-    return wrapped;
-  }
-  at::native::ResultTypeState types;
-  ((types = at::native::update_result_type_state(others, types)), ...);
-  types = at::native::update_result_type_state(wrapped, types);
-  return at::scalar_tensor(value, at::TensorOptions(at::native::result_type(types)));
+  return detail::python::number(value, {&others...});
 }
 
 // Python's objects for results: tensors and numbers as torch has them, lists as tuples.
@@ -85,17 +56,25 @@ PyObject* to_python(std::tuple<T...> values);
 template <class T>
 PyObject* checked(T* object) {
   if (object == nullptr) {
-    throw python_error();
+    throw PythonError();
   }
   return object;
 }
 
 template <class T>
 PyObject* to_python(T value) {
-  if constexpr (
-      std::is_same_v<T, at::Tensor> || std::is_same_v<T, bool> || std::is_same_v<T, int64_t> ||
-      std::is_same_v<T, double> || std::is_same_v<T, at::ScalarType> || std::is_same_v<T, at::Layout>) {
-    return torch::autograd::utils::wrap(std::move(value));
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return detail::python::tensor_to_python(std::move(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return PyBool_FromLong(value);
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return PyLong_FromLongLong(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return PyFloat_FromDouble(value);
+  } else if constexpr (std::is_same_v<T, at::ScalarType>) {
+    return Py_NewRef(reinterpret_cast<PyObject*>(torch::getTHPDtype(value)));
+  } else if constexpr (std::is_same_v<T, at::Layout>) {
+    return Py_NewRef(reinterpret_cast<PyObject*>(torch::getTHPLayout(value)));
   } else {
     return pybind11::cast(std::move(value)).release().ptr();
   }
@@ -173,18 +152,18 @@ static PyObject * python_extremes(PyObject* self_, PyObject* args, PyObject* kwa
   if (_r.isNone(2)) {
     // mylib::extremes(Tensor self, int[2] dims=[0, 1]) -> (Tensor least, Tensor greatest)
     auto dispatch_extremes = [](const at::Tensor & self, at::IntArrayRef dims) -> ::std::tuple<at::Tensor,at::Tensor> {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::extremes(self, dims);
     };
-    return to_python(NamedTuple, dispatch_extremes(_r.tensor(0), _r.intlist(1)));
+    return to_python(NamedTuple, dispatch_extremes(_r.tensor(0), (_r.isNone(1) ? ::std::vector<int64_t>{0, 1} : _r.intlist(1))));
   } else {
     // mylib::extremes.out(Tensor self, int[2] dims=[0, 1], *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
     auto out = _r.tensorlist_n<2>(2);
     auto dispatch_extremes_out = [](at::Tensor & out0, at::Tensor & out1, const at::Tensor & self, at::IntArrayRef dims) -> ::std::tuple<at::Tensor,at::Tensor> {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::extremes_out(out0, out1, self, dims);
     };
-    return to_python(NamedTuple, dispatch_extremes_out(out[0], out[1], _r.tensor(0), _r.intlist(1)));
+    return to_python(NamedTuple, dispatch_extremes_out(out[0], out[1], _r.tensor(0), (_r.isNone(1) ? ::std::vector<int64_t>{0, 1} : _r.intlist(1))));
   }
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
@@ -206,17 +185,17 @@ static PyObject * python_fade(PyObject* self_, PyObject* args, PyObject* kwargs)
   if (_r.isNone(2)) {
     // mylib::fade(Tensor self, float by=0.5) -> Tensor
     auto dispatch_fade = [](const at::Tensor & self, double by) -> at::Tensor {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::fade(self, by);
     };
-    return to_python(dispatch_fade(_r.tensor(0), _r.toDouble(1)));
+    return to_python(dispatch_fade(_r.tensor(0), (_r.isNone(1) ? 0.5 : _r.toDouble(1))));
   } else {
     // mylib::fade.out(Tensor self, float by=0.5, *, Tensor(a!) out) -> Tensor(a!)
     auto dispatch_fade_out = [](at::Tensor out, const at::Tensor & self, double by) -> at::Tensor {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::fade_out(out, self, by);
     };
-    return to_python(dispatch_fade_out(_r.tensor(2), _r.tensor(0), _r.toDouble(1)));
+    return to_python(dispatch_fade_out(_r.tensor(2), _r.tensor(0), (_r.isNone(1) ? 0.5 : _r.toDouble(1))));
   }
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
@@ -237,10 +216,10 @@ static PyObject * python_fade_(PyObject* self_, PyObject* args, PyObject* kwargs
   }
   // mylib::fade_(Tensor(a!) self, float by=0.5) -> Tensor(a!)
   auto dispatch_fade_ = [](at::Tensor self, double by) -> at::Tensor {
-    pybind11::gil_scoped_release no_gil;
+    ::mylib::detail::python::gil_scoped_release no_gil;
     return ::mylib::fade_(self, by);
   };
-  return to_python(dispatch_fade_(_r.tensor(0), _r.toDouble(1)));
+  return to_python(dispatch_fade_(_r.tensor(0), (_r.isNone(1) ? 0.5 : _r.toDouble(1))));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
@@ -264,24 +243,24 @@ static PyObject * python_grid(PyObject* self_, PyObject* args, PyObject* kwargs)
         .dtype(_r.scalartypeOptional(2))
         .device(_r.deviceWithDefault(4, torch::tensors::get_default_device()))
         .layout(_r.layoutOptional(3))
-        .requires_grad(_r.toBool(6))
-        .pinned_memory(_r.toBool(5));
+        .requires_grad((_r.isNone(6) ? false : _r.toBool(6)))
+        .pinned_memory((_r.isNone(5) ? false : _r.toBool(5)));
     torch::utils::maybe_initialize_device(options);
     auto dispatch_grid = [](c10::SymInt n, at::TensorOptions opgen_options) -> at::Tensor {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::grid_symint(n, opgen_options);
     };
-    return to_python(dispatch_grid(_r.toSymInt(0), options).set_requires_grad(_r.toBool(6)));
+    return to_python(dispatch_grid(_r.toSymInt(0), options).set_requires_grad((_r.isNone(6) ? false : _r.toBool(6))));
   } else {
     // mylib::grid.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
     check_out_type_matches(_r.tensor(1), _r.scalartypeOptional(2),
                            _r.isNone(2), _r.layoutOptional(3),
                            _r.deviceWithDefault(4, torch::tensors::get_default_device()), _r.isNone(4));
     auto dispatch_grid_out = [](at::Tensor out, c10::SymInt n) -> at::Tensor {
-      pybind11::gil_scoped_release no_gil;
+      ::mylib::detail::python::gil_scoped_release no_gil;
       return ::mylib::grid_symint_out(out, n);
     };
-    return to_python(dispatch_grid_out(_r.tensor(1), _r.toSymInt(0)).set_requires_grad(_r.toBool(6)));
+    return to_python(dispatch_grid_out(_r.tensor(1), _r.toSymInt(0)).set_requires_grad((_r.isNone(6) ? false : _r.toBool(6))));
   }
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
@@ -308,59 +287,59 @@ static PyObject * python_mix(PyObject* self_, PyObject* args, PyObject* kwargs)
       if (_r.isNone(3)) {
         // mylib::mix(Tensor self, Tensor other, *, Scalar by=1) -> Tensor
         auto dispatch_mix = [](const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix(self, other, by);
         };
-        return to_python(dispatch_mix(_r.tensor(0), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix(_r.tensor(0), _r.tensor(1), (_r.isNone(2) ? 1 : _r.scalar(2))));
       } else {
         // mylib::mix.out(Tensor self, Tensor other, *, Scalar by=1, Tensor(a!) out) -> Tensor(a!)
         auto dispatch_mix_out = [](at::Tensor out, const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix_out(out, self, other, by);
         };
-        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), _r.tensor(1), (_r.isNone(2) ? 1 : _r.scalar(2))));
       }
     }
     case 1: {
       if (_r.isNone(3)) {
         // mylib::mix(Tensor self, Tensor other, *, Scalar by=1) -> Tensor
         auto dispatch_mix = [](const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix(self, other, by);
         };
-        return to_python(dispatch_mix(number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix(number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), (_r.isNone(2) ? 1 : _r.scalar(2))));
       } else {
         // mylib::mix.out(Tensor self, Tensor other, *, Scalar by=1, Tensor(a!) out) -> Tensor(a!)
         auto dispatch_mix_out = [](at::Tensor out, const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix_out(out, self, other, by);
         };
-        return to_python(dispatch_mix_out(_r.tensor(3), number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), _r.scalar(2)));
+        return to_python(dispatch_mix_out(_r.tensor(3), number(_r.scalar(0), _r.tensor(1)), _r.tensor(1), (_r.isNone(2) ? 1 : _r.scalar(2))));
       }
     }
     case 2: {
       // mylib::mix.Scalar(Tensor self, Scalar other, *, Scalar by=1) -> Tensor
       auto dispatch_mix = [](const at::Tensor & self, const at::Scalar & other, const at::Scalar & by) -> at::Tensor {
-        pybind11::gil_scoped_release no_gil;
+        ::mylib::detail::python::gil_scoped_release no_gil;
         return ::mylib::mix(self, other, by);
       };
-      return to_python(dispatch_mix(_r.tensor(0), _r.scalar(1), _r.scalar(2)));
+      return to_python(dispatch_mix(_r.tensor(0), _r.scalar(1), (_r.isNone(2) ? 1 : _r.scalar(2))));
     }
     case 3: {
       if (_r.isNone(3)) {
         // mylib::mix(Tensor self, Tensor other, *, Scalar by=1) -> Tensor
         auto dispatch_mix = [](const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix(self, other, by);
         };
-        return to_python(dispatch_mix(_r.tensor(0), number(_r.scalar(1), _r.tensor(0)), _r.scalar(2)));
+        return to_python(dispatch_mix(_r.tensor(0), number(_r.scalar(1), _r.tensor(0)), (_r.isNone(2) ? 1 : _r.scalar(2))));
       } else {
         // mylib::mix.out(Tensor self, Tensor other, *, Scalar by=1, Tensor(a!) out) -> Tensor(a!)
         auto dispatch_mix_out = [](at::Tensor out, const at::Tensor & self, const at::Tensor & other, const at::Scalar & by) -> at::Tensor {
-          pybind11::gil_scoped_release no_gil;
+          ::mylib::detail::python::gil_scoped_release no_gil;
           return ::mylib::mix_out(out, self, other, by);
         };
-        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), number(_r.scalar(1), _r.tensor(0)), _r.scalar(2)));
+        return to_python(dispatch_mix_out(_r.tensor(3), _r.tensor(0), number(_r.scalar(1), _r.tensor(0)), (_r.isNone(2) ? 1 : _r.scalar(2))));
       }
     }
   }
@@ -383,7 +362,7 @@ static PyObject * python_ones_like(PyObject* self_, PyObject* args, PyObject* kw
   }
   // mylib::ones_like(Tensor self) -> Tensor[]
   auto dispatch_ones_like = [](const at::Tensor & self) -> ::std::vector<at::Tensor> {
-    pybind11::gil_scoped_release no_gil;
+    ::mylib::detail::python::gil_scoped_release no_gil;
     return ::mylib::ones_like(self);
   };
   return to_python(dispatch_ones_like(_r.tensor(0)));
@@ -406,10 +385,10 @@ static PyObject * python_to(PyObject* self_, PyObject* args, PyObject* kwargs)
   }
   // mylib::to(Tensor self, str name='a b') -> (Tensor?, int, str)
   auto dispatch_to = [](const at::Tensor & self, c10::string_view opgen_name) -> ::std::tuple<::std::optional<at::Tensor>,int64_t,::std::string> {
-    pybind11::gil_scoped_release no_gil;
+    ::mylib::detail::python::gil_scoped_release no_gil;
     return ::mylib::to(self, opgen_name);
   };
-  return to_python(dispatch_to(_r.tensor(0), _r.stringView(1)));
+  return to_python(dispatch_to(_r.tensor(0), (_r.isNone(1) ? "a b" : _r.stringView(1))));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
