@@ -20,6 +20,7 @@ from opgen.desk.key_descriptions import DERIVATIVE_KEYS, DESCRIPTIONS
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend import derivative_entries, entries, selection, tags
 from opgen.frontend.fields import Field, Table
+from opgen.frontend.formula_languages import CPP, PYTHON
 from opgen.model import DTYPE_CLASSES, DeviceCheckType, ScalarType, UfuncKey, Variant
 from opgen.selective_build.dtypes import DTYPES
 
@@ -184,7 +185,15 @@ def _selection(known_tags: Mapping[str, str]) -> Json:
 
 def _derivatives(known_tags: Mapping[str, str]) -> Json:
     """An entry has a few keys of its own; every other names arguments or results."""
-    formula = {"type": ["string", "number"], "description": DERIVATIVE_KEYS["formula"]}
+    text = {"type": ["string", "number"]}
+    languages = {CPP: text, PYTHON: text}
+    formula = {
+        "type": ["string", "number", "object"],
+        "properties": languages,
+        "additionalProperties": False,
+        "minProperties": 1,
+        "description": DERIVATIVE_KEYS["formula"],
+    }
     truths = {"type": "array", "items": {"type": ["boolean", "string"]}}
     formulas = {"type": "object", "additionalProperties": formula, "minProperties": 1}
     keys = (DEFAULT_KEY, *derivative_entries.AUTOGRAD_KEYS)

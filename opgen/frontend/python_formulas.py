@@ -5,9 +5,9 @@
     at::sum(grad, 0).expand(self.sym_sizes())          _aten.sum(grad, 0).expand(self.shape)
     ratio_backward(grad, self.scalar_type())           _ops.ratio_backward(grad, self.dtype)
 
-`_aten` and `_ops` are torch's operators and the library's. Arguments that a schema takes by name only are given by
-name. What means something else in Python, or isn't known to mean the same, is not translated: the author then writes
-a formula for each language.
+`_aten` and `_ops` are torch's operators and the library's, `_not_implemented` raises an error. Arguments that a schema
+takes by name only are given by name. What means something else in Python, or isn't known to mean the same, is not
+translated: the author then writes a formula for each language.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from opgen.model import Argument, BaseTy, FunctionSchema, Type
 TORCH_OPERATORS: Final = "_aten"
 OWN_OPERATORS: Final = "_ops"
 """What translated formulas call torch's operators, and the library's."""
+NOT_IMPLEMENTED: Final = "_not_implemented"
+"""What they call the function that raises an error."""
 
 _TERNARY, _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _POSTFIX = 0, 1, 2, 3, 4, 8, 9, 10, 11
 """Precedences in Python."""
@@ -343,6 +345,8 @@ class _Translator:
         builtin = _FUNCTIONS.get("::".join((*spaces, name)))
         if builtin is not None:
             return _Value(f"{builtin}({_listed(values)})")
+        if not spaces and name == "not_implemented":
+            return _Value(f"{NOT_IMPLEMENTED}({_listed(values)})")
         if spaces in ([], [self.scope.namespace]) and name in self.scope.operators:
             own = self.scope.operators[name]
             return _Value(f"{OWN_OPERATORS}.{name}({', '.join(_by_name(values, own, start))})")

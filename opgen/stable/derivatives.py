@@ -48,6 +48,7 @@ class GradientClass:
     name: str
     operator: str
     inputs: str
+    undifferentiated: str
     results: str
     saved: str
     saved_results: str
@@ -100,6 +101,9 @@ def _class(
 ) -> GradientClass:
     function = matched.func
     inputs = [name for derivative in info.derivatives for name in derivative.var_names]
+    known = (*inputs, *info.non_differentiable_arg_names)
+    tensors = [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
+    others = [name for name in tensors if name not in known]
     texts = [_Text.of(derivative.formula, function) for derivative in info.derivatives]
     facts = {fact.name: fact for text in texts for fact in text.facts}
     words = frozenset().union(*(names_in(text.text) for text in texts))
@@ -112,6 +116,7 @@ def _class(
         name=function.func.name.unambiguous_name().title().replace("_", "") + ("_" * _is_inplace(function)) + suffix,
         operator=f"{extension.namespace}::{function.func.name}",
         inputs=_tuple(inputs),
+        undifferentiated=_tuple(others) if others else "",
         results="" if len(indices) == len(function.func.returns) else _tuple(indices),
         saved=_tuple(arguments) if arguments else "",
         saved_results=_tuple(results) if results else "",

@@ -97,7 +97,9 @@ def _statements(overload: Overload, numbers: set[str]) -> Iterator[str]:
     names = {a.name: _name(a) for a in signature.arguments() if not isinstance(a, PythonOutArgument)}
     operands = [names[a.name] for a in signature.input_args if _is_operand(a)]
     if numbers:
-        yield f"{', '.join(operands)} = _opgen.with_tensors({', '.join(operands)})"
+        are_tensors = " and ".join([f"isinstance({operand}, _Tensor)" for operand in operands])
+        yield f"if not ({are_tensors}):"
+        yield f"    {', '.join(operands)} = _opgen.with_tensors({', '.join(operands)})"
     for argument in signature.arguments():
         count = _one_for_list(argument.type)
         if count is not None and not isinstance(argument, PythonOutArgument):

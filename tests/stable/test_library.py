@@ -186,6 +186,10 @@ def test_missing_derivatives_are_errors(portable: ModuleType) -> None:
             forward(numbers(3))
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         portable.scaled_add(a, a, out=torch.empty(3, dtype=torch.double))
+    with pytest.raises(RuntimeError, match="portable::masked is not differentiable with respect to argument 'mask'"):
+        portable.masked(a, a, numbers(3))
+    with pytest.raises(NotImplementedError, match="derivative for masked scale is not implemented"):
+        portable.masked(a, numbers(3), a).sum().backward()
     with pytest.raises(RuntimeError, match="leaf"):
         portable.scaled_add_(a, a)
 

@@ -78,10 +78,10 @@ def test_sources_of_devices_compile(built: Path) -> None:
     generated = built.parent / "generated"
     if not generated.is_dir():
         pytest.skip("the binary comes from elsewhere")
-    headers = Path(torch.__file__).parent / "include"
+    headers = str(Path(torch.__file__).parent / "include")
     macro = "-DTORCH_TARGET_VERSION=0x020a000000000000ULL"
     flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Werror", macro, f"-I{generated}", "-isystem", headers]
-    run(["c++", *flags, generated / "RegisterCUDA.cpp"], built)
+    run(["c++", *flags, str(generated / "RegisterCUDA.cpp")], built)
 
 
 def test_one_folder_makes_both_kinds_of_extensions(tmp_path: Path) -> None:

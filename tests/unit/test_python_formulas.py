@@ -113,6 +113,7 @@ def test_calls() -> None:
         "where(self > 0, grad, zeros_like(grad))",
         "ratio_backward(grad, self, 3.)",
         "mylib::ratio_backward(grad, self)",
+        'not_implemented("ratio")',
     )
     assert_expected_inline(
         found,
@@ -123,7 +124,8 @@ grad.add(other, alpha=scale)
 grad.sum([0, 1], True)
 _aten.where(self > 0, grad, _aten.zeros_like(grad))
 _ops.ratio_backward(grad, self, scale=3.)
-_ops.ratio_backward(grad, self)""",
+_ops.ratio_backward(grad, self)
+_not_implemented("ratio")""",
     )
 
 

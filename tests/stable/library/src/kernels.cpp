@@ -145,6 +145,12 @@ Tensor joined(HeaderOnlyArrayRef<std::optional<Tensor>> tensors) {
   return total(found, std::nullopt);
 }
 
+Tensor masked(const Tensor& self, const Tensor& mask, const Tensor&) {
+  Tensor out = torch::stable::new_empty(self, self.sizes());
+  fill(self, mask, out, [](auto a, auto b) { return a * b; });
+  return out;
+}
+
 std::tuple<Tensor, Tensor> parts(const Tensor& self) {
   Tensor whole = torch::stable::new_empty(self, self.sizes());
   fill(self, self, whole, [](auto a, auto) { return std::floor(a); });

@@ -4,7 +4,7 @@
 
 import torch
 
-from ._support import ATEN as _aten, Gradients, OPERATORS as _ops
+from ._support import ATEN as _aten, Gradients, not_implemented as _not_implemented, OPERATORS as _ops
 
 
 class Blend(Gradients):

@@ -3,6 +3,7 @@
 """The functions of the package; the stub beside this file has their types."""
 
 import torch as _torch
+from torch import Tensor as _Tensor
 
 from . import _support as _opgen
 from . import return_types as _types
@@ -15,7 +16,8 @@ def blend(input, other, *, weight=0.5, out=None):
 
     Goes from `input` towards `other` by `weight`.
     """
-    input, other = _opgen.with_tensors(input, other)
+    if not (isinstance(input, _Tensor) and isinstance(other, _Tensor)):
+        input, other = _opgen.with_tensors(input, other)
     if out is not None:
         return _ops.blend.out(input, other, weight=weight, out=out)
     return _ops.blend.default(input, other, weight=weight)
