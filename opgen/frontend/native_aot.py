@@ -18,6 +18,7 @@ from opgen.diagnostics import Diagnostics, closest
 from opgen.input_files import read_text
 from opgen.model import DispatchKey
 from opgen.program.program import Program
+from opgen.python_text import parse_python
 
 FLAG: Final = "--native-aot-ops-dir"
 MODULE: Final = "aot.py"
@@ -38,7 +39,7 @@ def load_native_aot(folder: Path, program: Program, log: Diagnostics) -> frozens
 
 def _read(path: Path, program: Program, log: Diagnostics) -> Iterator[tuple[str, DispatchKey]]:
     try:
-        constants = _constants(ast.parse(read_text(path)))
+        constants = _constants(parse_python(read_text(path)))
     except SyntaxError as problem:
         log.error("native-aot", f"'{path}': line {problem.lineno} isn't valid Python")
         return

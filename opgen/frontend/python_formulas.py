@@ -25,6 +25,7 @@ from opgen.frontend.formulas import FormulaProblem
 from opgen.frontend.torch_functions import TorchFunctions
 from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, FunctionSchema, Type
+from opgen.python_text import parse_python_expression
 
 TORCH_OPERATORS: Final = "_aten"
 OWN_OPERATORS: Final = "_ops"
@@ -425,7 +426,7 @@ _BUILTINS: Final = frozenset(
 def find_python_problems(text: str, known: Collection[str]) -> list[FormulaProblem]:
     """Return what is wrong with a formula that is written in Python: its syntax, and names that are none of `known`."""
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_python_expression(text.strip())
     except SyntaxError as problem:
         start = min(max((problem.offset or 1) - 1, 0), max(len(text) - 1, 0))
         return [FormulaProblem("formula-syntax", f"this isn't Python: {problem.msg}", start, start + 1)]

@@ -19,6 +19,7 @@ from opgen.frontend.nodes import read_source
 from opgen.model import NativeFunction
 from opgen.program.program import Program
 from opgen.program.shape_functions import ShapeFunctions
+from opgen.python_text import parse_python
 
 
 def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> ShapeFunctions | None:
@@ -40,7 +41,7 @@ def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> Shap
 
 def _parse(source: Source) -> ast.Module:
     try:
-        return ast.parse(source.text)
+        return parse_python(source.text)
     except SyntaxError as problem:
         span = _span(source, problem.lineno or 1, max((problem.offset or 1) - 1, 0), 1)
         raise UserError(Diagnostic("shape-function-syntax", f"this isn't Python: {problem.msg}", span)) from None

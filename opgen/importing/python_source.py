@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.importing.registration import Registration
+from opgen.python_text import parse_python, parse_python_expression
 
 _DEVICES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -47,7 +48,7 @@ _LISTS: Final = frozenset({"List", "list", "Sequence", "Tuple", "tuple"})
 def read_python(text: str) -> Iterator[Registration]:
     """Yield the registrations in `text`."""
     try:
-        tree = ast.parse(text)
+        tree = parse_python(text)
     except SyntaxError as problem:
         yield Registration("", "", 0, problem=f"this is no Python: {problem}")
         return
@@ -215,7 +216,10 @@ def _type(node: ast.expr | None) -> str | None:
     if node is None:
         return None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return _type(ast.parse(node.value, mode="eval").body)
+        try:
+            return _type(parse_python_expression(node.value).body)
+        except SyntaxError:
+            return None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         sides = [
             side for side in (node.left, node.right) if not (isinstance(side, ast.Constant) and side.value is None)

@@ -9,6 +9,7 @@ into `tests/fuzz/kept/` together with the repair: `test_kept.py` runs what is th
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -37,6 +38,7 @@ from opgen.frontend.native_functions import load_program
 from opgen.gen_backend_stubs import generate as generate_backend
 from opgen.output.template import CodeTemplate, TemplateSet
 from opgen.program.program import Program
+from tests.fuzz import feeds
 from tests.fuzz.mutate import mutated
 
 HERE = Path(__file__).resolve().parent
@@ -45,8 +47,10 @@ GOLDEN = HERE.parent / "golden"
 OPS = GOLDEN / "shared" / "ops"
 RATIONAL = REPOSITORY / "examples" / "rational" / "ops"
 KEPT = HERE / "kept"
-SECONDS = 20
-"""How long one input may take."""
+SECONDS = 10
+"""Seconds of the processor that an input may take, for each megabyte begun."""
+WAIT = 120
+"""Seconds of a clock that it may take, however busy the machine is: whatever waits that long, waits forever."""
 
 Feed = Callable[[str], None]
 
@@ -154,7 +158,20 @@ def feed_backend(text: str) -> None:
 
 def kinds() -> dict[str, Kind]:
     rational = (RATIONAL / "native" / "native_functions.yaml").read_text()
+    every_yaml = tuple(text for pattern in ("*.yaml",) for text in read_all(pattern))
     return {
+        "cpp": Kind((feeds.SOURCE, *read_all("*.cpp")), feeds.feed_cpp),
+        "deprecated": Kind(read_all("deprecated.yaml"), feeds.feed_deprecated),
+        "expression": Kind((feeds.FORMULA,), feeds.feed_expression),
+        "manifest": Kind((feeds.manifest_text(), '{"arguments": ["gen"], "outputs": {}}'), feeds.feed_manifest),
+        "mlx": Kind(read_all("mlx_ops.yaml"), feeds.feed_mlx),
+        "name": Kind(("mylib", "a/b", "aux", "\udcff", "é" * 120, "a" * 300), feeds.feed_name),
+        "nodes": Kind(("abcd", "efgh", "acac"), feeds.feed_nodes),
+        "python": Kind((feeds.PYTHON,), feeds.feed_python),
+        "schema": Kind(feeds.SCHEMAS, feeds.feed_schema),
+        "selector": Kind(read_all("selection*.yaml"), feeds.feed_selector),
+        "shims": Kind(read_all("*shims*.yaml") or every_yaml, feeds.feed_shims),
+        "yaml": Kind(every_yaml, feeds.feed_yaml),
         "backend": Kind(read_all("backend.yaml"), feed_backend),
         "extension": Kind((rational, *read_all("extension-*/ops/native/native_functions.yaml")), feed_extension),
         "extension_derivatives": Kind(
@@ -179,21 +196,30 @@ def kinds() -> dict[str, Kind]:
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
-        raise HangError(f"more than {seconds} s")
+        raise HangError(f"more than {seconds} s of the processor, or {WAIT} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    timers = ((signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, WAIT))
+    before = [signal.signal(number, stop) for _, number, _ in timers]
+    for timer, _, limit in timers:
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for (timer, number, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield
 
 
 def problem_of(feed: Feed, text: str) -> str | None:
     """What is wrong with opgen, as far as this text shows it."""
     try:
-        with time_limit(SECONDS):
+        with time_limit(SECONDS * (1 + len(text) // 1_000_000)), _silence():
             feed(text)
     except UserError:
         return None

@@ -162,7 +162,36 @@ def _indent(text: str, chance: random.Random, others: Sequence[str]) -> str:
     return "".join(lines)
 
 
+def _nest(text: str, chance: random.Random, others: Sequence[str]) -> str:
+    """Put a piece into brackets, blocks or comments within each other; now and then into very many."""
+    opened, closed = chance.choice(_NESTS)
+    count = chance.choice((3, 50, 50, 400, 400, 20_000))
+    start, end = _place(text, chance)
+    if chance.random() < 0.2:
+        closed = ""
+    return text[:start] + opened * count + text[start:end] + closed * count + text[end:]
+
+
+_NESTS = (
+    *(("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("{a: ", "}"), ("- ", ""), ("? ", ""), ("/*", "*/"), ("//", "")),
+    *(("$if a\n", "$endif\n"), ("$for a in b\n", "$endfor\n"), ("${", "}"), ("a ? b : ", ""), ("-", ""), ("!", "")),
+    *(("f(", ")"), ("[&] { return ", "; }()"), ("a<", ">"), ("Tensor?", ""), ("(a!)", ""), ("[]", ""), ("?", "")),
+    *(('"', '"'), ("'", "'"), ('R"(', ')"'), ("\\", ""), ("#if 1\n", "#endif\n"), ("#define a a\n", ""), ("a::", "")),
+    *(
+        ("&a [*a, ", "]"),
+        ("!!map ", ""),
+        ("\x27" * 3, ""),
+        ("not ", ""),
+        ("lambda: ", ""),
+        ("x.", ""),
+        ("Optional[", "]"),
+    ),
+    *(("if a:\n", ""), (" ", ""), ("\n", ""), ("Dict(str, ", ")"), ("(int, ", ")"), ("template <", ">"), ("~", "")),
+)
+"""What opens a nest of some language, and closes it."""
+
 _ACCIDENTS: tuple[Accident, ...] = (
+    _nest,
     _drop,
     _insert,
     _replace,
