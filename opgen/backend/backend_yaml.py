@@ -52,6 +52,7 @@ from opgen.model import (
     SchemaError,
 )
 from opgen.program.program import Program
+from opgen.schema.function_schema import check_argument_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +280,7 @@ def _read_non_native(nodes: Iterable[Node], log: Diagnostics) -> Iterator[NonNat
         properties = tuple(_check_properties(values[PROPERTIES], log))
         try:
             schema = FunctionSchema.parse(where.text)
+            check_argument_names(schema, where.text)
         except SchemaError as problem:
             log.extend(schema_diagnostic(problem, where, 0).diagnostics)
             continue

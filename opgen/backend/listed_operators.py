@@ -57,6 +57,7 @@ def check_lists(lists: Listings, key: DispatchKey | None, program: Program, log:
     full_codegen = reader.read("full_codegen", lists.full_codegen)
     autograd = reader.read("autograd", lists.autograd)
     symint = reader.read("symint", lists.symint)
+    supported = _without_generated(supported, full_codegen, log)
     ir_gen = reader.read("ir_gen", lists.ir_gen)
     backend = _join((supported, full_codegen), log)
     kernels = _join((backend, autograd), log)
@@ -100,18 +101,19 @@ class _Reader:
         for word in words:
             name = self._names.get(word.text)
             if name is None:
-                self._report_unknown(word)
+                self._report_unknown(word, is_error=of != "symint")
             elif name in found:
                 note = Note("first listed here", found[name].where.span)
-                self._log.error("operator-listed-twice", f"'{name}' is listed twice", word.span, notes=[note])
+                self._log.warning("operator-listed-twice", f"'{name}' is listed twice", word.span, notes=[note])
             else:
                 found[name] = _Item(word, of)
         return found
 
-    def _report_unknown(self, word: Scalar) -> None:
+    def _report_unknown(self, word: Scalar, *, is_error: bool) -> None:
         label = self._nearest(word.text) if self._suggestions_left else ""
         self._suggestions_left -= bool(self._suggestions_left)
-        self._log.error("unknown-operator", f"there is no operator '{word.text}'", word.span, label)
+        log = self._log.error if is_error else self._log.warning
+        log("unknown-operator", f"there is no operator '{word.text}'", word.span, label)
 
     def _nearest(self, word: str) -> str:
         """Return the suggestion for an unknown operator."""
@@ -124,6 +126,20 @@ class _Reader:
             return did_you_mean(word, self._names)
         near = closest(word, overloads) if overload else None
         return f"did you mean '{near}'?" if near else expected(word, overloads, len(overloads))
+
+
+def _without_generated(
+    supported: Mapping[OperatorName, _Item], full_codegen: Mapping[OperatorName, _Item], log: Diagnostics
+) -> dict[OperatorName, _Item]:
+    """Return `supported` without operators whose kernels are generated; warn of each."""
+    for name in supported:
+        if name in full_codegen:
+            message = f"'{name}' is listed under 'full_codegen' and under 'supported'"
+            note = Note("it is listed under 'supported' here, which has no effect", supported[name].where.span)
+            log.warning(
+                "operator-in-two-lists", message, full_codegen[name].where.span, "remove one of the two", [note]
+            )
+    return {name: item for name, item in supported.items() if name not in full_codegen}
 
 
 def _join(lists: Sequence[Mapping[OperatorName, _Item]], log: Diagnostics) -> dict[OperatorName, _Item]:

@@ -23,7 +23,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.flags import add_flags_of_all
-from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs
+from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs, installed_definitions
 
 NATIVE_FLAG: Final = "--native-yaml"
 TAGS_FLAG: Final = "--tags"
@@ -78,7 +78,9 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_definitions(parser: argparse.ArgumentParser) -> None:
     """Flags that say where torch's operators are defined."""
-    definitions = parser.add_argument_group("the operators that there are; default: those that come with opgen")
+    definitions = parser.add_argument_group(
+        "the operators that there are; default: those of the installed torch, or else those that come with opgen"
+    )
     sources = definitions.add_mutually_exclusive_group()
     sources.add_argument(
         FROM_TORCH_FLAG, "--from_torch", action="store_true", help="those of the installed torch, with its templates"
@@ -129,17 +131,22 @@ def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
 
 
 def _tell_of_definitions(given: argparse.Namespace, log: Diagnostics) -> None:
-    """Says where operators were looked for, if some weren't found and the flags don't say where."""
-    is_told = given.from_torch or given.source_path or given.native_yaml
+    """Say where operators were looked for, if some weren't found, no flag says where, and there is no torch."""
+    is_told = given.source_path or given.native_yaml or installed_definitions() is not None
     if not is_told and any(each.id == "unknown-operator" for each in log.found):
         message = "operators were looked for among those that come with opgen"
-        log.warning("operators-of-opgen", message, label=f"{FROM_TORCH_FLAG} takes those of the installed torch")
+        label = f"install torch, whose operators are taken then, or name a folder with {SOURCE_PATH_FLAG}"
+        log.warning("operators-of-opgen", message, label=label)
 
 
 def _find_inputs(given: argparse.Namespace, log: Diagnostics) -> Inputs | None:
+    """Return where the operators are: a backend has kernels for those of torch, so the installed torch comes first."""
     found = find_inputs(given.source_path, log, from_torch=given.from_torch)
+    installed = None if given.source_path else installed_definitions()
     if found is None:
         return None
+    if installed is not None:
+        found = Inputs(installed / "native/native_functions.yaml", installed / "native/tags.yaml", found.templates)
     return Inputs(given.native_yaml or found.functions, given.tags or found.tags, given.templates or found.templates)
 
 

@@ -8,6 +8,7 @@ With `--bindings` it also writes what `opgen.commands.gen_python` does and reads
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +22,14 @@ from opgen.commands._autograd import (
 from opgen.commands.gen_python import EMITTERS as BINDINGS
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program, load_readable_functions
+from opgen.frontend.selection import load_words
 from opgen.output.emitter import Emitter, OnDemand, bind
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.command import Command, Group
 from opgen.run.work import Work
+from opgen.selective_build.operator import strip_operator_overload_name
+from opgen.selective_build.selector import SelectiveBuilder
 
 DERIVED: Final[tuple[Emitter[Program, Path, TemplateSet, bool, bool], ...]] = (
     Emitter("derivatives", OnDemand("opgen.commands._derivatives", "emit_kernels"), cost=500),
@@ -53,6 +57,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="write kernels for the operators that a selection file selects for training",
     )
     parser.add_argument(
+        "--selected-op-list-path",
+        "--selected_op_list_path",
+        type=Path,
+        metavar="FILE",
+        help="write kernels for the operators of a YAML list, each with all its overloads (aten::add)",
+    )
+    parser.add_argument(
         "--allow-unknown-operators",
         action="store_true",
         help="only warn about selected operators that are not defined here",
@@ -69,10 +80,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; the emitters that need derivatives read those."""
+    listed: Path | None = given.selected_op_list_path
+    names = None if listed is None else [strip_operator_overload_name(word.text) for word in load_words(listed, log)]
     program = load_program(
         given.native_functions,
         given.tags,
         log,
+        selected_names=names,
         selection_path=given.op_selection_yaml_path,
         allow_unknown_operators=given.allow_unknown_operators,
         torch=given.torch_version,
@@ -81,6 +95,10 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         readable = load_readable_functions(given.native_functions, given.torch_version)
         CHECK_FORMULAS(given.autograd / DERIVATIVES, readable, log)
         return None
+    if names is not None:
+        # Everything that such a list names is for training.
+        selector = SelectiveBuilder.from_legacy_op_registration_allow_list(names, True, True)
+        program = replace(program, selector=selector)
     templates, derivatives, deprecated = templates_of(given), given.autograd / DERIVATIVES, None
     disabled: bool = given.disable_autograd
     emitters = [
@@ -90,7 +108,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     if given.bindings:
         deprecated = given.autograd / DEPRECATED
         emitters += bind(BINDINGS, program, deprecated, templates)
-    read = (given.op_selection_yaml_path, derivatives, deprecated)
+    read = (given.op_selection_yaml_path, listed, derivatives, deprecated)
     return autograd_work(given, tuple(emitters), templates, len(program.functions), *read)
 
 

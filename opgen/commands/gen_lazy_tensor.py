@@ -96,13 +96,13 @@ def _load(
         return None
     backend, program = inputs.backend, inputs.program
     _warn_of_class_name(backend, given.source_yaml, log)
-    check_lazy(backend, program, log, needs_tensor=style.create_from_first_tensor)
+    backend = check_lazy(backend, program, log, needs_tensor=style.create_from_first_tensor)
     if header is not None:
         check_shape_header(header, backend, program, log)
     if log.has_errors:
         return None
     return Work(
-        _bound(inputs, style, generators, registrations),
+        _bound(replace(inputs, backend=backend), style, generators, registrations),
         install_root(given.output_dir),
         inputs.templates,
         read=(*inputs.read, *_shape_header_places(style.shape_inference_hdr)),

@@ -39,6 +39,8 @@ _SOURCE: Final = "UnboxingFunctions.cpp"
 _REGISTRATIONS: Final = "RegisterCodegenUnboxedKernels.cpp"
 _SOURCE_SHARDS: Final = 5
 _REGISTRATION_SHARDS: Final = 10
+_WORTH_SHARDS: Final = 100
+"""The number of selected operators from which there are several shards."""
 
 _NOTHING: Final = "::std::nullopt,"
 """An operator that isn't registered: empty braces would be ambiguous in C++."""
@@ -49,6 +51,7 @@ _ELEMENTS: Final = MappingProxyType({BaseTy.int: "int64_t", BaseTy.SymInt: "int6
 def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields the header, the kernels and their registrations."""
     functions = [f for f in program.functions if program.selector.is_root_operator(_full_name(f))]
+    source_shards, registration_shards = _shards(program, functions)
     declarations = [_declaration(program, function) for function in functions]
     yield OutputFile(_HEADER, templates.render(_HEADER, {"declarations": declarations}))
     yield from emit_sharded(
@@ -58,10 +61,10 @@ def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFi
         functions,
         key=lambda function: function.root_name,
         item_env=lambda function: {"definitions": [_definition(program, function)]},
-        shards=_SOURCE_SHARDS,
+        shards=source_shards,
         sharded_keys=("definitions",),
     )
-    has_empty_shard = len({shard(f.root_name, _REGISTRATION_SHARDS) for f in functions}) < _REGISTRATION_SHARDS
+    has_empty_shard = len({shard(f.root_name, registration_shards) for f in functions}) < registration_shards
     yield from emit_sharded(
         templates,
         _REGISTRATIONS,
@@ -69,9 +72,15 @@ def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFi
         functions,
         key=lambda function: function.root_name,
         item_env=lambda function: {"unboxed_ops": [_registration(program, function)]},
-        shards=_REGISTRATION_SHARDS,
+        shards=registration_shards,
         sharded_keys=("unboxed_ops",),
     )
+
+
+def _shards(program: Program, functions: Sequence[NativeFunction]) -> tuple[int, int]:
+    """Return how many files there are of kernels, and of registrations."""
+    count = len(functions if program.selector.include_all_operators else program.selector.operators)
+    return (1, 1) if count < _WORTH_SHARDS else (_SOURCE_SHARDS, _REGISTRATION_SHARDS)
 
 
 def _full_name(function: NativeFunction) -> str:

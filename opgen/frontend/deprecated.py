@@ -27,6 +27,7 @@ from opgen.frontend.fields import Field, Table, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, SchemaError, Type
+from opgen.schema.function_schema import check_argument_names
 from opgen.schema.lexer import Cursor
 
 NAME = Field("name", scalar)
@@ -91,6 +92,7 @@ def _read_form(
     where = values[NAME]
     try:
         schema = FunctionSchema.parse(where.text)
+        check_argument_names(schema, where.text)
     except SchemaError as problem:
         raise schema_diagnostic(problem, where, 0) from None
     _check_new(str(schema), where, places)

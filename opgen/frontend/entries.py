@@ -58,7 +58,7 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
-from opgen.schema.function_schema import SchemaMemo, argument_places
+from opgen.schema.function_schema import SchemaMemo, argument_places, check_argument_names
 from opgen.schema.lexer import Cursor
 from opgen.schema.registered import parse_registered
 
@@ -303,8 +303,11 @@ def _read_schema(where: Scalar, memo: SchemaMemo | None, log: Diagnostics) -> tu
         if offset:
             _check_namespace(where, namespace)
         if memo is None:
-            return namespace, parse_registered(where.text[offset:])
-        return namespace, FunctionSchema.parse(where.text[offset:], memo)
+            func = parse_registered(where.text[offset:])
+        else:
+            func = FunctionSchema.parse(where.text[offset:], memo)
+        check_argument_names(func, where.text[offset:])
+        return namespace, func
     except SchemaError as problem:
         log.extend(schema_diagnostic(problem, where, offset).diagnostics)
     except UserError as problem:

@@ -34,6 +34,7 @@ _SCANNER: Final = re.compile(
 )
 _NUMBER: Final = re.compile(
     r"""
+    (?!0[\d']*[89][\d']*[uUlLzZ]*$)  # octal digits are less than 8
     (?: 0[xX][\dA-Fa-f']+(?:\.[\dA-Fa-f]*)?(?:[pP][+-]?\d+)?
       | 0[bB][01']+
       | (?:\d[\d']*\.?[\d']*|\.\d[\d']*)(?:[eE][+-]?\d+)?
@@ -42,7 +43,7 @@ _NUMBER: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_PREFIXES: Final = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "not", "compl", "new", "throw", "sizeof"})
+_PREFIXES: Final = frozenset({"+", "-", "!", "~", "*", "&", "not", "compl", "new", "throw", "sizeof"})
 _BINARY: Final = frozenset(
     {
         *("+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "<", ">", "<=", ">=", "==", "!=", "<=>", ".*", "->*"),
@@ -50,7 +51,7 @@ _BINARY: Final = frozenset(
     }
 )
 _ASSIGNMENTS: Final = frozenset(
-    {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "and_eq", "or_eq", "xor_eq"}
+    {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "and_eq", "or_eq", "xor_eq"} | {"++", "--"}
 )
 _STATEMENTS: Final = frozenset(
     {
@@ -332,9 +333,6 @@ class _Recognizer:
             return self._push(may_be_empty=True)
         if text in (".", "->"):
             return self._member()
-        if text in ("++", "--"):
-            self.index += 1
-            return False
         if text in _BINARY:
             return self._binary(text)
         if text in (")", "]", "}"):

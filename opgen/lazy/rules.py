@@ -10,7 +10,8 @@ something that can be computed later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.lazy import NON_NATIVE_PROPERTIES, LazyArgument, LazyIrSchema
@@ -18,8 +19,9 @@ from opgen.api.types import BaseCType, OptionalCType, UnsupportedTypeError
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.diagnostics import Diagnostics, Note, Span
 from opgen.frozen_dataclass import dataclass
+from opgen.frozen_map import FrozenMap
 from opgen.lazy.nodes import non_native_schema
-from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, SchemaKind
+from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, OperatorName, SchemaKind
 from opgen.program.program import Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
@@ -33,16 +35,22 @@ class _Reason:
 
     what: str
     fix: str
+    is_write: bool = False
+    """Whether a kernel could be made, but lost what the operator writes."""
 
 
-def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, needs_tensor: bool = False) -> None:
+def check_lazy(
+    backend: ExternalBackend, program: Program, log: Diagnostics, *, needs_tensor: bool = False
+) -> ExternalBackend:
     """Log every operator without a possible node or kernel, and nodes whose classes have the same name.
 
     With `needs_tensor`, a kernel makes its results through the first tensor that it takes.
+    Return the backend without operators whose generated kernel would lose a write; these are warnings.
     """
     functions = {function.func.name: function for function in program.functions}
     named: dict[str, Span | None] = {}
     kernels = frozenset(backend.full_codegen)
+    left_out: set[OperatorName] = set()
     for name in (*backend.full_codegen, *backend.ir_gen):
         function, span = functions[name], backend.places.get(name)
         is_kernel = name in kernels
@@ -52,8 +60,21 @@ def check_lazy(backend: ExternalBackend, program: Program, log: Diagnostics, *, 
             continue
         what = "kernel" if is_kernel else "node"
         note = Note(f"it is {function.func}", function.loc)
-        log.error("lazy-operator", f"no {what} can be made for '{name}': it {reason.what}", span, reason.fix, [note])
+        message = f"no {what} can be made for '{name}': it {reason.what}"
+        if reason.is_write:
+            left_out.add(name)
+            log.warning("lazy-operator", message, span, f"it is left out; {reason.fix}", [note])
+        else:
+            log.error("lazy-operator", message, span, reason.fix, [note])
     _check_non_native(backend, named, log)
+    return _without(backend, left_out) if left_out else backend
+
+
+def _without(backend: ExternalBackend, names: Collection[OperatorName]) -> ExternalBackend:
+    """Return the backend without the generated kernels of these operators."""
+    kernels = FrozenMap((name, kernel) for name, kernel in backend.index.index.items() if name not in names)
+    full_codegen = tuple(name for name in backend.full_codegen if name not in names)
+    return replace(backend, full_codegen=full_codegen, index=replace(backend.index, index=kernels))
 
 
 def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], log: Diagnostics) -> None:
@@ -132,10 +153,10 @@ def _returns_at_fault(func: FunctionSchema) -> Iterator[_Reason]:
 def _writes_at_fault(func: FunctionSchema) -> _Reason | None:
     written = func.arguments.mutable_arg_names()
     if func.kind() is SchemaKind.mutable:
-        return _Reason(f"writes to {_listed(written)} and returns something else", _BY_HAND)
+        return _Reason(f"writes to {_listed(written)} and returns something else", _BY_HAND, is_write=True)
     unreturned = [name for name in written if name not in func.aliased_return_names()]
     if unreturned:
-        return _Reason(f"writes to {_listed(unreturned)}, which it doesn't return", _BY_HAND)
+        return _Reason(f"writes to {_listed(unreturned)}, which it doesn't return", _BY_HAND, is_write=True)
     lists = [a.name for a in func.schema_order_arguments() if a.is_write and a.type != _TENSOR]
     return _Reason(f"writes to {_listed(lists)}, which isn't a tensor", _BY_HAND) if lists else None
 

@@ -106,12 +106,20 @@ def _nearest_definitions(folder: Path) -> Path | None:
     return next((each for each in places if (each / _DEFINITIONS[0]).is_file() and each != folder), None)
 
 
-def _torch_definitions(log: Diagnostics) -> Path | None:
-    """The definitions that come with the torch that is installed for this Python."""
+def installed_definitions() -> Path | None:
+    """Return the folder of the definitions of the torch that is installed for this Python; None if there is none."""
     # torchgen is a package beside torch; to find it needs no import, which would take seconds.
     spec = find_spec("torchgen")
-    if spec is not None and spec.submodule_search_locations:
-        return Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "packaged" / "ATen"
+
+
+def _torch_definitions(log: Diagnostics) -> Path | None:
+    """Return the definitions of the installed torch; None, with the reason logged, if there is none."""
+    folder = installed_definitions()
+    if folder is not None:
+        return folder
     message = f"{FROM_TORCH_FLAG} needs an installed torch, and {sys.executable} has none"
     advice = f"install it: {sys.executable} -m pip install torch"
     _log_missing(log, message, advice, dict.fromkeys(Path(place or ".") / "torchgen" for place in sys.path))

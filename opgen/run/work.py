@@ -90,11 +90,13 @@ class Work:
         if record.flags.depfile is not None and not target.is_dry_run:
             rule = render_depfile(os.fspath(stamp or ""), filter(os.path.isfile, read))
             lists.append((record.flags.depfile, rule))
+        paths = [os.fspath(path) for path, _ in lists]
+        beside = [*paths, *([] if stamp is None else [os.fspath(stamp)])]
+        _check_places(read, [file.path for file in placed], beside)
         keeps_manifest = self.has_manifest and not target.is_dry_run
         announcement = record.announcement(placed) if keeps_manifest else None
         if announcement is not None:
             target.replace("install", MANIFEST, announcement)
-        paths = [os.fspath(path) for path, _ in lists]
         report = target.commit(placed, record.gone((*paths, *(file.path for file in placed))))
         roots = sorted({file.root for file in placed})
         report = replace(report, folders=_outermost(self.roots[root] for root in roots))
@@ -112,6 +114,31 @@ def _outermost(folders: Iterable[Path]) -> tuple[str, ...]:
     """Return the folders that are not inside of another one, in order."""
     known = list(dict.fromkeys(folders))
     return tuple(os.fspath(each) for each in known if not any(other in each.parents for other in known))
+
+
+def _check_places(read: Iterable[str], outputs: Sequence[str], beside: Sequence[str]) -> None:
+    """Refuse outputs that are inputs too, and lists or a stamp (`beside`) that are any other file of the run."""
+    folders: dict[str, str] = {}
+
+    def real(path: str) -> str:
+        folder, name = os.path.split(os.path.abspath(path))
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        return os.path.join(folders[folder], name)
+
+    taken = {real(path): "the run reads it" for path in read}
+    problems = [_overwritten(path, taken[real(path)]) for path in outputs if real(path) in taken]
+    taken.update((real(path), "the run writes it") for path in outputs)
+    for path in beside:
+        if real(path) in taken:
+            problems.append(_overwritten(path, taken[real(path)]))
+        taken[real(path)] = "another flag names it too"
+    if problems:
+        raise UserError(*problems)
+
+
+def _overwritten(path: str, reason: str) -> Diagnostic:
+    return Diagnostic("output-overwrites", f"'{path}' can't be written: {reason}", label="name another file or folder")
 
 
 def write_or_raise(load: Callable[[Diagnostics], Work | None], *, dry_run: bool = False) -> None:

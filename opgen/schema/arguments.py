@@ -251,7 +251,7 @@ class Arguments:
                 is_vararg = True
             else:
                 argument = read_argument(cursor)
-                _check_argument(cursor, argument, start, places, kwarg_only if into is kwarg_only else None)
+                _check_argument(cursor, argument, start, kwarg_only if into is kwarg_only else None)
                 into.append(argument)
                 places[argument.name] = (start, cursor.previous_end)
         if close:
@@ -409,15 +409,9 @@ def _check_argument(
     cursor: Cursor,
     argument: Argument,
     start: int,
-    places: dict[str, tuple[int, int]],
     kwarg_only: list[Argument] | None,
 ) -> None:
     """Check `argument` against those before it.  Raises SchemaError."""
-    is_script = cursor.liberal and "::" in cursor.text  # TorchScript's own operators may; C++ functions can't
-    if argument.name in places and not is_script:
-        cursor.fail(
-            f"two arguments are named '{argument.name}'", start, cursor.previous_end, id="schema-duplicate-argument"
-        )
     if kwarg_only and kwarg_only[-1].is_write and not argument.is_write and not cursor.liberal:
         cursor.fail(
             f"'{argument.name}' comes after the out argument '{kwarg_only[-1].name}'",

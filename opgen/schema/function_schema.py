@@ -18,7 +18,7 @@ from typing import Final, cast
 
 from opgen.frozen_dataclass import dataclass
 from opgen.schema.arguments import Argument, Arguments
-from opgen.schema.lexer import Cursor, Memo
+from opgen.schema.lexer import Cursor, Memo, SchemaError
 from opgen.schema.names import BaseOperatorName, OperatorName
 from opgen.schema.returns import Return, read_returns
 from opgen.schema.types import BaseTy, BaseType
@@ -221,6 +221,20 @@ def _view_base(base: str) -> str:
     if base.endswith("_copy"):
         return base.removesuffix("_copy")
     return base.removesuffix("_scatter") + "_inverse" if base.endswith("_scatter") else base
+
+
+def check_argument_names(func: FunctionSchema, text: str) -> None:
+    """Raise SchemaError if two arguments of the schema in `text` have one name: no function in C++ can have them.
+
+    torch registers such schemas: `static_runtime::clamp_nan_to_num` is one.
+    """
+    seen: set[str] = set()
+    for argument in func.arguments.flat_all:
+        if argument.name in seen:
+            start, end = argument_places(text, liberal=func.is_liberal)[argument.name]
+            message = f"two arguments are named '{argument.name}'"
+            raise SchemaError(text, start, end, "schema-duplicate-argument", message)
+        seen.add(argument.name)
 
 
 def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int, int]]:

@@ -35,6 +35,7 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
         "nanobind-mismatch": "tests/unit/test_nanobind.py",
         "nanobind-missing": "tests/unit/test_nanobind.py",
         "nanobind-unknown": "tests/unit/test_nanobind.py",
+        "operators-of-opgen": "tests/faults/test_rows.py",
         "out-of-memory": "tests/faults/test_files.py",
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
