@@ -19,7 +19,7 @@ from opgen.diagnostics import Diagnostics, Source, expected
 from opgen.extension.aoti_shims import check_shims
 from opgen.extension.argument_names import rename_arguments
 from opgen.extension.extension import Extension, ExtensionOptions, derive_extension
-from opgen.extension.rules import advise, check_derivatives, check_extension
+from opgen.extension.rules import advise, check_derivatives, check_extension, find_unused_keys
 from opgen.extension.sources import emit_source_lists
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import check_formulas
@@ -183,6 +183,7 @@ def load_extension(
         return None
     shapes = source / _SHAPES
     shape_functions = load_shape_functions(shapes, program, log) if with_python and shapes.exists() else None
+    log.extend(find_unused_keys(program))
     if not log.has_errors:
         log.extend(advise(program, shape_functions, has_automatic_fake if stable is not None else None))
     namespace = program.functions[0].namespace

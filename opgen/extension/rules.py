@@ -22,7 +22,7 @@ from opgen.diagnostics import Diagnostic, Note
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
-from opgen.model import BackendMetadata, NativeFunction, SchemaKind
+from opgen.model import BackendMetadata, NativeFunction, SchemaKind, Variant
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.program.shape_functions import ShapeFunctions
@@ -54,6 +54,20 @@ def check_extension(program: Program) -> Iterator[Diagnostic]:
     """Every breach of a rule."""
     first = [diagnostic for rule in _FIRST_RULES for diagnostic in rule(program)]
     yield from first or (diagnostic for rule in _RULES for diagnostic in rule(program))
+
+
+def find_unused_keys(program: Program) -> Iterator[Diagnostic]:
+    """Warn of keys of entries that only torch's own operators have a use for."""
+    for function in _written(program):
+        keys = (
+            ("variants", Variant.method in function.variants, "torch's Tensor can't have more methods"),
+            ("manual_cpp_binding", function.manual_cpp_binding, "leave the functions in C++ out by hand"),
+            ("python_module", function.python_module is not None, "the package has all functions itself"),
+            ("category_override", function.category_override is not None, "only torch's Declarations.yaml has it"),
+        )
+        for key in (key for key in keys if key[1]):
+            message = f"'{key[0]}' of '{function.func.name}' has no effect in an extension"
+            yield Diagnostic("key-without-effect", message, function.loc, f"remove it: {key[2]}", severity="warning")
 
 
 def advise(

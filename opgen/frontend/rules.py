@@ -24,6 +24,7 @@ from opgen.frontend.entries import (
     AUTOGEN,
     DEVICE_CHECK,
     DISPATCH,
+    DOC,
     MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
     PYTHON_MODULE,
@@ -247,6 +248,13 @@ def _check_form_tags(entry: Entry) -> Iterator[Diagnostic]:
             )
 
 
+def _check_doc(entry: Entry) -> Iterator[Diagnostic]:
+    """The documentation of torch's own operators is in torch's sources."""
+    if entry.values[DOC] and not entry.function.func.is_liberal:
+        message = f"'doc' of '{entry.function.func.name}' has no effect: only extensions have documentation"
+        yield Diagnostic("key-without-effect", message, _at(entry, DOC), "remove it", severity="warning")
+
+
 ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((VARIANTS,), _check_method),
     ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
@@ -260,6 +268,7 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((DISPATCH,), _check_symint_kernels),
     ((TAGS,), _check_form_tags),
     ((UFUNC_INNER_LOOP,), check_ufunc),
+    ((DOC,), _check_doc),
 )
 """The rules for single entries, each after the field or the word in the schema that a violation needs."""
 _RULES_OF_TORCH: Final = (_check_foreach, _check_factory, _check_tensor_options)
