@@ -177,7 +177,10 @@ def load_extension(
         return None
     _warn_of_unknown_files(source, log)
     stable = options.stable_abi
-    breaches = (*check_extension(program), *(check_stable(program, stable) if stable is not None else ()))
+    breaches = (
+        *check_extension(program, has_functions=stable is None),
+        *(check_stable(program, stable) if stable is not None else ()),
+    )
     log.extend(breaches)
     if breaches:
         return None

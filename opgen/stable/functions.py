@@ -11,6 +11,7 @@ A function with one overload has the signature of that overload. If there are se
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from opgen.api.python import PythonArgument, PythonNumber, PythonOutArgument, PythonSignature, structseq_fieldnames
@@ -38,8 +39,32 @@ class FunctionText:
     statements: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Self(PythonArgument):
+    """A tensor called `self` beside an argument called `input`: it keeps its name."""
+
+    def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
+        return self.name
+
+
+def _told_apart(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
+    """Return overloads whose parameters have different names."""
+    return tuple([_with_self(o) if _has_input(o) else o for o in overloads if not (_has_input(o) and takes_numbers(o))])
+
+
+def _has_input(overload: Overload) -> bool:
+    return any(argument.name == "input" for argument in overload.signature.arguments())
+
+
+def _with_self(overload: Overload) -> Overload:
+    signature = overload.signature
+    arguments = [_Self(a.name, a.type, a.default) if a.name == "self" else a for a in signature.input_args]
+    return replace(overload, signature=replace(signature, input_args=tuple(arguments)))
+
+
 def render_function(function: PythonFunction, python: PythonProgram) -> FunctionText:
     """Return a function of the package."""
+    function = replace(function, overloads=_told_apart(function.overloads))
     written = [overload for overload in function.overloads if not takes_numbers(overload)]
     doc = _docstring(render_doc(function, python))
     if len(written) == 1:
@@ -51,8 +76,9 @@ def render_function(function: PythonFunction, python: PythonProgram) -> Function
 
 def render_stub(function: PythonFunction) -> str:
     """Return the definitions of a function in the stub."""
-    written = [overload for overload in function.overloads if not takes_numbers(overload)]
-    overloads = function.overloads if len(written) == 1 else written
+    found = _told_apart(function.overloads)
+    written = [overload for overload in found if not takes_numbers(overload)]
+    overloads = found if len(written) == 1 else written
     stubs = dict.fromkeys(stub_function(overload.signature, return_types=RETURN_TYPES) for overload in overloads)
     return render_stubs(stubs, "")
 

@@ -22,7 +22,7 @@ from opgen.extension.includes import header, render_file
 from opgen.extension.operators import origin
 from opgen.extension.python_bindings import GROUP as PYTHON_GROUP
 from opgen.frozen_dataclass import dataclass
-from opgen.model import Argument, BackendMetadata, BaseTy, BaseType, DeviceCheckType, NativeFunction
+from opgen.model import Argument, BackendMetadata, BaseTy, BaseType, DeviceCheckType, ListType, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.releases.release import Release
@@ -191,20 +191,33 @@ def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[s
     """Yield what a wrapper does if a machine may have several devices: check the tensors', make it the current one."""
     if not backend(key).has_many_devices:
         return
-    tensors = [argument.name for argument in _decisive(function)]
-    if not tensors:
-        return
+    tensors = [a.name for a in _decisive(function) if a.type == _TENSOR]
     if function.device_check is not DeviceCheckType.NoCheck and len(tensors) > 1:
         names = ", ".join([f"&{tensor}" for tensor in tensors])
         yield f'check_devices("{function.namespace}::{function.func.name}", {{{names}}});'
-    if function.device_guard:
-        yield f"const torch::stable::accelerator::DeviceGuard device_guard_({tensors[0]}.get_device_index());"
+    index = _device_index(function)
+    if function.device_guard and index:
+        yield f"const torch::stable::accelerator::DeviceGuard device_guard_({index});"
+
+
+def _device_index(function: NativeFunction) -> str:
+    """Return the index of the device to work on, which a tensor says, a list of tensors, or an option of a factory."""
+    options = function.func.arguments.tensor_options
+    if options is not None:
+        device = options.device.name
+        return f"device_index({device})"
+    for argument in _decisive(function):
+        if argument.type == _TENSOR:
+            return f"{argument.name}.get_device_index()"
+        if isinstance(argument.type, ListType) and argument.type.elem == _TENSOR:
+            return f"device_index({argument.name})"
+    return ""
 
 
 def _decisive(function: NativeFunction) -> list[Argument]:
-    """Return the tensors whose device decides; keyword-only ones may be anywhere."""
+    """Return the arguments whose device decides; keyword-only ones may be anywhere."""
     arguments = function.func.arguments
-    return [a for a in (*arguments.flat_positional, *arguments.out) if a.type == _TENSOR]
+    return [*arguments.flat_positional, *arguments.out]
 
 
 # --------------------------------------------------------------------------------- Python module

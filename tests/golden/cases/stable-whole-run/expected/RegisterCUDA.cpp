@@ -3,9 +3,13 @@
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/device.h>
 #include <torch/headeronly/util/Exception.h>
+#include <torch/headeronly/util/HeaderOnlyArrayRef.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 namespace {
 
@@ -16,6 +20,15 @@ namespace {
     STD_TORCH_CHECK(
         tensor->device() == device, name, "(): expected all tensors to be on the same device, but found two");
   }
+}
+
+// The device of a list of tensors, or of an option; the current one if none is named.
+[[maybe_unused]] int32_t device_index(torch::headeronly::HeaderOnlyArrayRef<torch::stable::Tensor> tensors) {
+  return tensors.empty() ? torch::stable::accelerator::getCurrentDeviceIndex() : tensors[0].get_device_index();
+}
+
+[[maybe_unused]] int32_t device_index(const std::optional<torch::stable::Device>& device) {
+  return device && device->has_index() ? device->index() : torch::stable::accelerator::getCurrentDeviceIndex();
 }
 
 // mylib::blend(Tensor self, Tensor other, *, float weight=0.5) -> Tensor
