@@ -49,6 +49,15 @@ class SavedAttribute:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a formula was written, for compilers to name in what they report about it."""
+
+    path: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class Derivative:
     """A formula for the gradient of one or more arguments."""
 
@@ -62,6 +71,8 @@ class Derivative:
     saved_outputs: tuple[SavedAttribute, ...]
     named_gradients: frozenset[str]
     """The named gradients that it uses, such as `grad_values`."""
+    place: Place | None = None
+    """Where it was written; None in torch's own sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,8 @@ class ForwardDerivative:
     """Whether it uses the value of `self` from before the write."""
     is_reusing_outplace_formula: bool = False
     """Whether an in-place form reuses the formula of its functional form."""
+    place: Place | None = None
+    """Where it was written; None in torch's own sources."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -193,6 +193,7 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
         unique((*primal, "self")) if "result" in words else primal,
         required_original_self_value=needs_original,
         is_reusing_outplace_formula=not is_own,
+        place=derivative.place,
     )
 
 
@@ -324,7 +325,14 @@ class _Lists:
     ) -> Derivative:
         var_names = tuple(self.names[name] for name in derivative.var_names)
         outputs = tuple(SavedAttribute(NamedCType(name, TENSOR_LIST), name) for name in results)
-        return Derivative(formula, derivative.formula, var_names, unique(inputs), outputs, derivative.named_gradients)
+        return replace(
+            derivative,
+            formula=formula,
+            original_formula=derivative.formula,
+            var_names=var_names,
+            saved_inputs=unique(inputs),
+            saved_outputs=outputs,
+        )
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:
         """The arguments by their names in the operator on lists, without those that it doesn't have."""

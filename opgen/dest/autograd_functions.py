@@ -22,6 +22,7 @@ from typing import Final
 from opgen.api.autograd import Derivative, identifiers, is_foreach_func, uses_single_grad
 from opgen.api.autograd_nodes import Node
 from opgen.dest.autograd_home import AutogradHome, is_of_torch, torch_home
+from opgen.dest.line_directives import place_formula
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
@@ -46,7 +47,8 @@ def emit_autograd_function_headers(program: AutogradProgram, templates: Template
 
 def emit_autograd_function_sources(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Functions.cpp"""
-    env = {"autograd_function_definitions": "\n".join(map(render_definition, _all_nodes(program)))}
+    home = torch_home(program.program.release)
+    env = {"autograd_function_definitions": "\n".join([render_definition(node, home) for node in _all_nodes(program)])}
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp", env))
 
 
@@ -85,16 +87,18 @@ def render_declaration(node: Node, home: AutogradHome) -> str:
 # -------------------------------------------------------------------------------- definitions
 
 
-def render_definition(node: Node) -> str:
+def render_definition(node: Node, home: AutogradHome) -> str:
     """Return the member functions of the class of `node`, and the functions that they call."""
+    fills = home.fills_gradients and not is_foreach_func(node.info.func) and _returns_list(node.info.func)
     return _SNIPPETS.render(
         "definition",
         op=node.op,
+        fills=fills,
         count=len(node.arguments),
         values=_Values.of(node),
         places=_Places.of(node),
         members=_Members.of(node),
-        gradients=_render_gradients(node),
+        gradients=_render_gradients(node, home),
     )
 
 
@@ -182,7 +186,7 @@ class _Places:
 # ----------------------------------------------------------------------------------- formulas
 
 
-def _render_gradients(node: Node) -> str:
+def _render_gradients(node: Node, home: AutogradHome) -> str:
     """Return the statements that compute the gradients, after the names that formulas use."""
     info = node.info
     places = {argument.name: index for index, argument in enumerate(node.arguments)}
@@ -190,22 +194,31 @@ def _render_gradients(node: Node) -> str:
     head = "  const auto& grad = grads[0];\n" if uses_single_grad(info) else ""
     for name in sorted(info.used_named_gradients):
         head += f"  const auto& {name} = grads[{info.available_named_gradients.index(name)}];\n"
-    any_grad_defined = gradients = ""
+    is_guarded, gradients = False, ""
     for derivative in info.derivatives:
-        if len(derivative.var_names) != 1:
-            gradients += _render_several(derivative, places, is_foreach)
-            continue
-        name, formula = derivative.var_names[0], derivative.formula
         # Formulas are skipped if no result has a gradient, except those that report a missing derivative.
-        if name not in node.lists and "not_implemented" not in formula:
-            any_grad_defined = "  bool any_grad_defined = any_variable_defined(grads);\n"
-            formula = f"any_grad_defined ? ({formula}) : Tensor()"
+        skips = "not_implemented" not in derivative.formula
+        guard = "any_grad_defined && " if skips and home.fills_gradients and not is_foreach else ""
+        if len(derivative.var_names) != 1:
+            is_guarded = is_guarded or bool(guard)
+            gradients += _render_several(derivative, places, is_foreach, guard)
+            continue
+        name, formula = derivative.var_names[0], place_formula(derivative.formula, derivative.place)
+        if name not in node.lists:
+            guard = ""
+            formula = f"any_grad_defined ? ({formula}) : Tensor()" if skips else formula
+        is_guarded = is_guarded or "any_grad_defined" in guard + formula
         section = "gradient_of_list" if is_foreach else "gradient"
-        gradients += _SNIPPETS.render(section, name=name, place=places[name], formula=formula)
+        gradients += _SNIPPETS.render(section, name=name, place=places[name], formula=formula, guard=guard)
+    any_grad_defined = "  bool any_grad_defined = any_variable_defined(grads);\n" if is_guarded else ""
     return head + any_grad_defined + gradients
 
 
-def _render_several(derivative: Derivative, places: Mapping[str, int], is_foreach: bool) -> str:
+def _returns_list(function: NativeFunction) -> bool:
+    return any(returned.type.is_list_like() is not None for returned in function.func.returns)
+
+
+def _render_several(derivative: Derivative, places: Mapping[str, int], is_foreach: bool, guard: str) -> str:
     """Return the statements for several arguments, whose gradients one formula gives as a tuple."""
     names = derivative.var_names
     needs = [f"needs_input_grad[{places[name]}]" for name in names]
@@ -213,11 +226,11 @@ def _render_several(derivative: Derivative, places: Mapping[str, int], is_foreac
     values = [each["name"] if is_foreach else f"std::get<{each['index']}>(grad_result)" for each in lists]
     return _SNIPPETS.render(
         "gradients_of_lists" if is_foreach else "gradients",
-        needed=" || ".join(needs),
+        needed=f"{guard}({' || '.join(needs)})" if guard else " || ".join(needs),
         needs=needs,
         has_mask="grad_input_mask" in identifiers(derivative.formula),
         count=len(needs),
-        formula=derivative.formula,
+        formula=place_formula(derivative.formula, derivative.place),
         lists=lists,
         copies=[
             _SNIPPETS.render("copy", name=name, place=places[name], gradient=value)

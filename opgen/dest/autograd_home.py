@@ -44,6 +44,8 @@ class AutogradHome:
     """Whether torch may have a decomposition of an operator without a formula for its tangents."""
     keeps_more: bool
     """Whether nodes keep values of types, too, that no formula of torch's own uses."""
+    fills_gradients: bool
+    """Whether formulas run only if a gradient is defined, and find zeros for those of a list that are undefined."""
     lacks_tangents: str
     """Why tangents are refused where there is no formula for them."""
 
@@ -71,6 +73,7 @@ def torch_home(release: Release) -> AutogradHome:
         checks_results=True,
         has_decompositions=True,
         keeps_more=False,
+        fills_gradients=False,
         lacks_tangents=(
             "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
             "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
@@ -93,6 +96,7 @@ def extension_home(namespace: str) -> AutogradHome:
         checks_results=False,
         has_decompositions=False,
         keeps_more=True,
+        fills_gradients=True,
         lacks_tangents="because it has not been implemented yet.",
     )
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from opgen.api.autograd import ForwardDerivative
+from opgen.dest.line_directives import place_formula
 from opgen.dest.variable_type_kernel import Kernel, Parameter
 from opgen.model import BaseTy, BaseType
 from opgen.output.snippets import Snippets
@@ -110,7 +111,7 @@ def _render_formula(derivative: ForwardDerivative, kernel: Kernel) -> str:
             name=name,
             length=kernel.length,
             inputs=_render_inputs(derivative, kernel),
-            formula=_in_lists(derivative.formula, kernel),
+            formula=place_formula(_in_lists(derivative.formula, kernel), derivative.place),
         )
     defined = f" && ({name}.defined())" if derivative.var_types == (_TENSOR,) else ""
     return _SNIPPETS.render(
@@ -119,7 +120,7 @@ def _render_formula(derivative: ForwardDerivative, kernel: Kernel) -> str:
         name=name,
         defined=defined,
         inputs=_render_inputs(derivative, kernel),
-        formula=derivative.formula,
+        formula=place_formula(derivative.formula, derivative.place),
     )
 
 

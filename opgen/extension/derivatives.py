@@ -25,6 +25,7 @@ from opgen.dest.autograd_home import extension_home
 from opgen.dest.autograd_kernels import has_derived_kernel
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name
+from opgen.dest.line_directives import resume_lines
 from opgen.dest.variable_type import KernelPiece, kernel_pieces, registered_key
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
@@ -44,7 +45,13 @@ _SUFFIX: Final = re.compile(r"(_out|_outf)?(_symint)?(_out|_outf)?$")
 HELPERS: Final = frozenset(
     {
         *("any_variable_defined", "check_inplace", "check_no_requires_grad", "collect_next_edges"),
-        *("compiled_autograd_apply_functional", "compute_requires_grad", "copy_range", "flatten_tensor_args"),
+        *(
+            "compiled_autograd_apply_functional",
+            "compute_requires_grad",
+            "copy_range",
+            "fill_gradients",
+            "flatten_tensor_args",
+        ),
         *("isFwGradDefined", "isFwGradDefinedTensorList", "make_saved_variable_list", "not_implemented"),
         *("not_implemented_list", "rebase_history", "set_history", "strides_or_error"),
         *("throw_error_for_complex_autograd", "throw_error_out_requires_grad", "toNonOptFwGrad", "toNonOptPrimal"),
@@ -120,10 +127,11 @@ def _file(
     infos = _infos(chosen)
     nodes = nodes_of(infos, keeps_more=home.keeps_more)
     pieces = list(kernel_pieces(replace(autograd, functions=tuple(chosen)), home))
-    return render_file(
+    path = f"RegisterDerivatives{suffix}.cpp"
+    file = render_file(
         extension,
         templates,
-        f"RegisterDerivatives{suffix}.cpp",
+        path,
         "RegisterDerivatives.cpp",
         unit=f"derivatives{suffix}",
         includes=[
@@ -136,10 +144,11 @@ def _file(
         called=_functions_of_torch(infos),
         namesakes=_namesakes(extension, infos),
         declarations=[render_declaration(node, home) for node in nodes],
-        definitions=[render_definition(node) for node in nodes],
+        definitions=[render_definition(node, home) for node in nodes],
         kernels=[piece.definition for piece in pieces],
         blocks=_blocks(pieces),
     )
+    return replace(file, text=resume_lines(file.text, path))
 
 
 def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[DifferentiabilityInfo]:

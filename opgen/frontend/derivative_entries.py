@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter, itemgetter
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, SavedAttribute, identifiers
+from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, Place, SavedAttribute, identifiers
 from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
@@ -430,7 +432,19 @@ def _derive(formula: Formula, operator: Operator) -> Derivative:
     is_outside = operator.function.namespace != "aten"
     kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
     named = words.intersection(operator.named_gradients)
-    return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named)
+    place = _place(formula) if is_outside else None
+    return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named, place)
+
+
+_PATH_PARTS: Final = 3
+"""How many parts of the path of a file a compiler names: enough to find it, and the same in any folder."""
+
+
+def _place(formula: Formula) -> Place:
+    """Return where a formula was written, as compilers name it."""
+    span = formula.span(0, len(formula.value.text))
+    path = PurePath(span.source.name)
+    return Place("/".join(part for part in path.parts[-_PATH_PARTS:] if part != path.anchor), span.line, span.column)
 
 
 def _derive_python(text: str, formula: Formula, operator: Operator) -> Derivative:
@@ -461,6 +475,9 @@ def _derive_forwards(
         log.extend(check_forward(formula, operator))
         types = tuple([operator.results[name].type for name in formula.var_names])
         try:
-            yield derive_forward(formula.value.text, formula.words, formula.var_names, types, known)
+            derived = derive_forward(formula.value.text, formula.words, formula.var_names, types, known)
         except ForwardProblem as problem:
             log.error("no-forward-formula", str(problem), formula.value.span, "write the formula")
+        else:
+            is_outside = operator.function.namespace != "aten"
+            yield replace(derived, place=_place(formula)) if is_outside else derived

@@ -23,6 +23,7 @@ from opgen.api.autograd import SavedAttribute, identifiers, unique
 from opgen.api.types import (
     BOOL,
     LONG,
+    OPTIONAL_TENSOR,
     SYM_INT,
     SYM_INT_ARRAY_REF,
     TENSOR_OPTIONS,
@@ -164,13 +165,15 @@ def keep(
     """
     reader = _Reader(inputs, outputs, is_outside)
     if not words.isdisjoint(_KEPT_WORDS):
-        rest = _TERM.sub(" ", formula)
+        rest = _TERM.sub(lambda term: term.group() if reader.is_whole(term) else " ", formula)
         formula = _TERM.sub(reader.replace, formula)
         # Values that are named besides are kept as they are.
         words = identifiers(rest)
     for name, value in inputs.items():
         if value.type.spelled == _OPTIONAL_STRING.spelled and name in words:
             formula = _pass_string(formula, name)
+        elif is_outside and name in words and value.type.spelled == OPTIONAL_TENSOR.spelled:
+            formula = _read_tensor(formula, name)
     saved_inputs = _saved(inputs, words, reader.inputs_kept)
     return KeptFormula(formula, saved_inputs, _saved(outputs, words, reader.outputs_kept))
 
@@ -204,8 +207,16 @@ class _Reader:
         self.inputs_kept: dict[str, list[_Found]] = {}
         self.outputs_kept: dict[str, list[_Found]] = {}
 
+    def is_whole(self, term: re.Match[str]) -> bool:
+        """Whether a term is about a tensor that may be None, of which only `->sym_sizes()` is kept by itself."""
+        value = self.inputs.get(term["wrapped"] or term["owner"]) if self.is_outside else None
+        is_optional = value is not None and value.type.spelled == OPTIONAL_TENSOR.spelled
+        return is_optional and term["method"] != "->sym_sizes()"
+
     def replace(self, term: re.Match[str]) -> str:
         """What stands for the term in the node's formula."""
+        if self.is_whole(term):
+            return term.group()
         name = term["wrapped"] or term["owner"]
         into = self.inputs_kept if name in self.inputs else self.outputs_kept if name in self.outputs else None
         kept = _kept_expression(term)
@@ -226,6 +237,14 @@ def _pass_string(formula: str, name: str) -> str:
     """The formula with `name` as it goes into a call: a string is kept as one that owns its text."""
     passed = f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
     return re.sub(rf"\b{name}\b(?!\.|->)", passed, formula)
+
+
+def _read_tensor(formula: str, name: str) -> str:
+    """The formula with `name`, which may be None, as the node saves it: a tensor, undefined for None."""
+    formula = re.sub(rf"\b{name}\s*(?:\.|->)\s*has_value\(\)", f"{name}.defined()", formula)
+    formula = re.sub(rf"\b{name}\s*\.\s*value\(\)", name, formula)
+    formula = re.sub(rf"(^|[(\[{{,?:=<>!&|+*/%-]|\breturn\b)(\s*)\*\s*{name}\b", rf"\1\2{name}", formula)
+    return re.sub(rf"\b{name}\s*->\s*", f"{name}.", formula)
 
 
 def _kept_expression(term: re.Match[str]) -> Kept | None:

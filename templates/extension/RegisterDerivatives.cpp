@@ -40,6 +40,7 @@ using detail::graph::IndexRangeGenerator;
 using detail::graph::any_variable_defined;
 using detail::graph::compiled_autograd_apply_functional;
 using detail::graph::copy_range;
+using detail::graph::fill_gradients;
 using detail::graph::not_implemented;
 using detail::graph::not_implemented_list;
 using detail::graph::strides_or_error;

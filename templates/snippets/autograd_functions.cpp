@@ -59,6 +59,9 @@ $insert values.taken
 }
 
 variable_list $op::apply(variable_list&& grads) {
+$if fills
+  fill_gradients(grads, *this);
+$endif
 $if members.locks
   std::lock_guard<std::mutex> lock(mutex_);
 $endif
@@ -70,7 +73,11 @@ $insert places.needs
 void $op::compiled_args(CompiledNodeArgs& args) const {
 $insert members.collected
 }
+$if fills
+variable_list $op::apply_with_saved(const variable_list& given, SwapSavedVariables& saved) {
+$else
 variable_list $op::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+$endif
 #ifdef C10_MOBILE
   TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
 #else
@@ -88,6 +95,10 @@ $insert values.schema
   }
 
   variable_list output_result;
+$if fills
+  variable_list grads(given);
+  fill_gradients(grads, *this);
+$endif
 
   PackedArgs packed_args;
 $insert members.unpacked
@@ -111,7 +122,7 @@ $endfor
 
 $section gradient
 $# The gradient of one argument.
-  if (needs_input_grad[/*$name*/$place]) {
+  if (${guard}needs_input_grad[/*$name*/$place]) {
     auto grad_result = $formula;
     copy_range(grad_inputs, ${name}_ix, grad_result);
   }

@@ -9,6 +9,7 @@
 #include <c10/util/irange.h>
 #include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,6 +59,19 @@ inline void copy_range(variable_list& gradients, IndexRange range, at::ArrayRef<
   TORCH_INTERNAL_ASSERT(range.second - range.first == values.size() && range.second <= gradients.size());
   for (const size_t at : c10::irange(values.size())) {
     gradients[range.first + at] = values[at];
+  }
+}
+
+// Formulas for lists find zeros in place of the gradients that are missing beside others.
+inline void fill_gradients(variable_list& gradients, const torch::autograd::Node& node) {
+  if (!any_variable_defined(gradients)) {
+    return;
+  }
+  for (const size_t at : c10::irange(std::min<size_t>(gradients.size(), node.num_inputs()))) {
+    const auto& metadata = node.input_metadata(at);
+    if (!gradients[at].defined() && !metadata.was_default_constructed()) {
+      gradients[at] = metadata.zeros_like();
+    }
   }
 }
 

@@ -37,6 +37,7 @@ using detail::graph::IndexRangeGenerator;
 using detail::graph::any_variable_defined;
 using detail::graph::compiled_autograd_apply_functional;
 using detail::graph::copy_range;
+using detail::graph::fill_gradients;
 using detail::graph::not_implemented;
 using detail::graph::not_implemented_list;
 using detail::graph::strides_or_error;
@@ -114,11 +115,19 @@ static variable_list ScaleBackward0_apply_functional(
   const auto& grad = grads[0];
   bool any_grad_defined = any_variable_defined(grads);
   if (needs_input_grad[/*by*/1]) {
-    auto grad_result = not_implemented("scale");
+    auto grad_result =
+#line 5 "ops/autograd/derivatives.yaml"
+          not_implemented("scale")
+#line 122 "RegisterDerivatives.cpp"
+;
     copy_range(grad_inputs, by_ix, grad_result);
   }
   if (needs_input_grad[/*self*/0]) {
-    auto grad_result = any_grad_defined ? (scale(grad, by)) : Tensor();
+    auto grad_result = any_grad_defined ? (
+#line 4 "ops/autograd/derivatives.yaml"
+            scale(grad, by)
+#line 130 "RegisterDerivatives.cpp"
+) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
   return grad_inputs;
@@ -199,11 +208,19 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
   const auto& grad = grads[0];
   bool any_grad_defined = any_variable_defined(grads);
   if (needs_input_grad[/*by*/1]) {
-    auto grad_result = any_grad_defined ? (grad * self) : Tensor();
+    auto grad_result = any_grad_defined ? (
+#line 8 "ops/autograd/derivatives.yaml"
+          grad * self
+#line 215 "RegisterDerivatives.cpp"
+) : Tensor();
     copy_range(grad_inputs, by_ix, grad_result);
   }
   if (needs_input_grad[/*self*/0]) {
-    auto grad_result = any_grad_defined ? (grad * by) : Tensor();
+    auto grad_result = any_grad_defined ? (
+#line 7 "ops/autograd/derivatives.yaml"
+            grad * by
+#line 223 "RegisterDerivatives.cpp"
+) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
   return grad_inputs;
@@ -364,7 +381,11 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
         ? by_t_raw : at::_efficientzerotensor_symint(by_tensor.sym_sizes(), by_tensor.options());
       update_wrapped_number(by_tensor, by_t);
       auto by_p = toNonOptPrimal(by);
-      result_new_fw_grad_opt = scale(self_t, by_p) + scale(self_p, by_t);
+      result_new_fw_grad_opt =
+#line 9 "ops/autograd/derivatives.yaml"
+              scale(self_t, by_p) + scale(self_p, by_t)
+#line 388 "RegisterDerivatives.cpp"
+;
   }
   if (result_new_fw_grad_opt.has_value() && result_new_fw_grad_opt.value().defined() && result.defined()) {
     result._set_fw_grad(result_new_fw_grad_opt.value(), /* level */ 0, /* is_inplace_op */ false);
