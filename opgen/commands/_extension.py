@@ -28,13 +28,11 @@ from opgen.frontend.native_functions import load_program, load_readable_function
 from opgen.frontend.python_functions import derive_package
 from opgen.frontend.shape_functions import load_shape_functions
 from opgen.frontend.torch_functions import TorchFunctions
-from opgen.model import OperatorName
 from opgen.output.build_files import render_install_list
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
-from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Options
 from opgen.releases.known import newest_release
 from opgen.run.inputs import packaged_folder, packaged_templates
@@ -197,19 +195,13 @@ def load_extension(
         autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace, python=torch)
         if autograd is None:
             return None
-        log.extend(check_derivatives(autograd, in_python=stable is not None))
+    log.extend(check_derivatives(program, autograd, in_python=stable is not None))
     if log.has_errors:
         return None
-    named = rename_arguments(program, _differentiated(autograd))
+    named, autograd = rename_arguments(program, autograd, in_python=stable is not None)
     extension = derive_extension(named, namespace, options)
     extension = replace(extension, python=python, shape_functions=shape_functions)
     return extension if autograd is None else replace(extension, autograd=replace(autograd, program=extension.program))
-
-
-def _differentiated(autograd: AutogradProgram | None) -> frozenset[OperatorName]:
-    """Return the operators whose formulas speak of their arguments."""
-    functions = () if autograd is None else autograd.functions
-    return frozenset(one.func.func.name for one in functions if one.info)
 
 
 def _warn_of_unknown_files(source: Path, log: Diagnostics) -> None:

@@ -9,10 +9,11 @@ Such an argument keeps its name in the schema and in Python; in C++ it has the p
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from opgen.extension.derivative_names import clashing_names, rename_derivatives
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import (
     Argument,
@@ -21,17 +22,23 @@ from opgen.model import (
     NativeFunctionsViewGroup,
     OperatorName,
 )
+from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 
 T = TypeVar("T", bound="NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup")
 
 PREFIX: Final = "opgen_"
 """What the names of arguments begin with that have another name in the schema."""
-_MACROS: Final = frozenset(
+MACROS: Final = frozenset(
     {
-        *("assert", "errno", "i386", "linux", "major", "minor", "makedev", "offsetof", "setjmp", "sigsetjmp"),
-        *("stderr", "stdin", "stdout", "unix", "va_arg", "va_copy", "va_end", "va_start", "alloca", "bool", "strdupa"),
-        *("near", "far", "small", "interface", "min", "max", "environ", "fileno", "getc", "putc", "isnan", "isinf"),
+        *("alloca", "assert", "assert_perror", "be16toh", "be32toh", "be64toh", "bool", "environ", "errno", "far"),
+        *("fileno", "getc", "htobe16", "htobe32", "htobe64", "htole16", "htole32", "htole64", "i386", "interface"),
+        *("isinf", "isnan", "issubnormal", "le16toh", "le32toh", "le64toh", "linux", "major", "makedev"),
+        *("math_errhandling", "max", "min", "minor", "near", "offsetof", "pthread_cleanup_pop", "putc"),
+        *("pthread_cleanup_pop_restore_np", "pthread_cleanup_push", "pthread_cleanup_push_defer_np"),
+        *("sched_priority", "setjmp", "sigsetjmp", "small", "st_atime", "st_ctime", "st_mtime", "stderr", "stdin"),
+        *("stdout", "strdupa", "strndupa", "timeradd", "timerclear", "timercmp", "timerisset", "timersub", "unix"),
+        *("va_arg", "va_copy", "va_end", "va_start"),
     }
 )
 """Plain words that are macros in headers of C, on one platform or another."""
@@ -53,7 +60,7 @@ _LOCAL: Final = re.compile(
 
 def is_renamed(name: str) -> bool:
     """Whether an argument called `name` has another name in C++."""
-    return name in KEYWORDS or name in _MACROS or name in _USED or _LOCAL.fullmatch(name) is not None
+    return name in KEYWORDS or name in MACROS or name in _USED or _LOCAL.fullmatch(name) is not None
 
 
 def parameter_name(name: str) -> str:
@@ -61,13 +68,42 @@ def parameter_name(name: str) -> str:
     return f"{PREFIX}{name}" if is_renamed(name) else name
 
 
-def rename_arguments(program: Program, kept: Collection[OperatorName]) -> Program:
-    """Return the program with names that generated C++ can have; the operators in `kept` stay as they are."""
-    changed = {
-        function.func.name: _rename(function)
+def rename_arguments(
+    program: Program, autograd: AutogradProgram | None, *, in_python: bool = False
+) -> tuple[Program, AutogradProgram | None]:
+    """Return the operators and their derivatives with names of arguments that generated C++ can have.
+
+    `in_python` says that formulas are in Python; the arguments of their operators keep their names.
+    """
+    clashing = {} if in_python else clashing_names(autograd)
+    matched = autograd.functions if in_python and autograd is not None else ()
+    kept = frozenset(one.func.func.name for one in matched if one.info)
+    renamed = {
+        function.func.name: {} if function.func.name in kept else _renamed(function, clashing)
         for function in program.functions
-        if function.func.name not in kept and _has_renamed(function)
     }
+    named = _rename_program(program, renamed)
+    if autograd is None or in_python:
+        return named, autograd
+    return named, rename_derivatives(replace(autograd, program=named), renamed)
+
+
+def is_renamable(function: NativeFunction) -> bool:
+    """Whether arguments may get other names: not those that the author names elsewhere too."""
+    return not function.ufunc_inner_loop and function.precomputed is None
+
+
+def _renamed(function: NativeFunction, clashing: Mapping[str, frozenset[str]]) -> Mapping[str, str]:
+    """The arguments that get other names, and these."""
+    if not is_renamable(function):
+        return {}
+    own = clashing.get(function.func.name.name.base, frozenset())
+    names = [argument.name for argument in function.func.arguments.flat_all]
+    return {name: f"{PREFIX}{name}" for name in names if is_renamed(name) or name in own}
+
+
+def _rename_program(program: Program, renamed: Mapping[OperatorName, Mapping[str, str]]) -> Program:
+    changed = {f.func.name: _rename(f, renamed[f.func.name]) for f in program.functions if renamed[f.func.name]}
     if not changed:
         return program
     functions = tuple(_swap(function, changed) for function in program.functions)
@@ -84,17 +120,11 @@ def rename_arguments(program: Program, kept: Collection[OperatorName]) -> Progra
     )
 
 
-def _has_renamed(function: NativeFunction) -> bool:
-    """Whether arguments get other names: not those of structured kernels, whose authors name them elsewhere too."""
-    is_free = not function.part_of_structured_group and not function.ufunc_inner_loop
-    return is_free and any(is_renamed(argument.name) for argument in function.func.arguments.flat_all)
-
-
-def _rename(function: NativeFunction) -> NativeFunction:
+def _rename(function: NativeFunction, renamed: Mapping[str, str]) -> NativeFunction:
     def rename(argument: Argument) -> Argument:
-        if not is_renamed(argument.name):
+        if argument.name not in renamed:
             return argument
-        return replace(argument, name=parameter_name(argument.name), schema_name=argument.name)
+        return replace(argument, name=renamed[argument.name], schema_name=argument.name)
 
     func = function.func
     return replace(function, func=replace(func, arguments=func.arguments.map(rename)))

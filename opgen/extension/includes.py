@@ -37,7 +37,20 @@ def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | N
     """The headers with this suffix of the operators of these names, or of all."""
     if names is None:
         names = by_root_name(extension.program.grouped)
-    return [header(extension, f"ops/{name}{suffix}.h") for name in sorted(set(names))]
+    return [header(extension, operator_path(extension, name, suffix)) for name in sorted(set(names))]
+
+
+_SUFFIXES: Final = ("_meta", "_native", "_ops")
+"""The ends of the names of headers that operators have beside their functions."""
+
+
+def operator_path(extension: Extension, name: str, suffix: str) -> str:
+    """The header of an operator: that of `add_ops`'s functions is another than that of `add`'s entry points."""
+    if not suffix and name.endswith(_SUFFIXES):
+        names = {function.root_name for function in extension.program.functions}
+        if any(name.removesuffix(each) in names for each in _SUFFIXES if name.endswith(each)):
+            return f"ops/{name}_functions.h"
+    return f"ops/{name}{suffix}.h"
 
 
 def type_includes(texts: Iterable[str]) -> list[str]:

@@ -10,7 +10,10 @@ C++ programs call, inline; `Operators.h` and `Functions.h` include those of all 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
@@ -18,7 +21,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name
 from opgen.dest.operator_call import operator_arguments
 from opgen.extension.extension import Extension
-from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
+from opgen.extension.includes import header, include_all, operator_headers, operator_path, render_file, type_includes
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 from opgen.output.files import OutputFile
@@ -33,7 +36,7 @@ def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Itera
         yield render_file(extension, templates, "detail/Boxing.h", "detail/Boxing.h")
     for name, functions in by_root_name(extension.program.functions).items():
         operators = [_operator(extension, function) for function in functions]
-        yield render_file(
+        file = render_file(
             extension,
             templates,
             f"ops/{name}_ops.h",
@@ -41,6 +44,7 @@ def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Itera
             operators=operators,
             type_includes=type_includes(operator.type for operator in operators),
         )
+        yield _qualified(extension, file)
     yield include_all(extension, templates, "Operators.h", operator_headers(extension, "_ops"))
 
 
@@ -50,14 +54,28 @@ def emit_operator_sources(extension: Extension, templates: TemplateSet) -> Itera
     includes = operator_headers(extension, "_ops")
     if any(operator.is_boxed for operator in operators):
         includes = [header(extension, "detail/Boxing.h"), *includes]
-    yield render_file(extension, templates, "Operators.cpp", "Operators.cpp", operators=operators, includes=includes)
+    path = "Operators.cpp"
+    file = render_file(extension, templates, path, path, operators=operators, includes=includes)
+    yield _qualified(extension, file)
+
+
+_SPACES: Final = frozenset({"at", "c10", "std", "torch"})
+_SPACE: Final = re.compile(rf"(?<![\w:.])(?:{'|'.join(sorted(_SPACES))})::(?!call\(|redispatch\()")
+
+
+def _qualified(extension: Extension, file: OutputFile) -> OutputFile:
+    """The file with namespaces from the root on, if an operator's class is called as one of them."""
+    if _SPACES.isdisjoint(function.func.name.unambiguous_name() for function in extension.program.functions):
+        return file
+    return replace(file, text=_SPACE.sub(r"::\g<0>", file.text))
 
 
 def emit_function_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yields `Functions.h` and the `ops/….h` that it includes."""
     for name, functions in by_root_name(extension.program.functions).items():
         calls = [call for function in functions for call in _functions(extension, function)]
-        yield render_file(extension, templates, f"ops/{name}.h", "FunctionsHeader.h", operator=name, functions=calls)
+        path = operator_path(extension, name, "")
+        yield render_file(extension, templates, path, "FunctionsHeader.h", operator=name, functions=calls)
     yield include_all(extension, templates, "Functions.h", operator_headers(extension, ""))
 
 

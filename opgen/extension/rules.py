@@ -10,6 +10,7 @@ functions, namespaces and files of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final
@@ -18,8 +19,10 @@ from opgen.api.autograd import Infos
 from opgen.api.autograd_nodes import is_kept
 from opgen.api.cpp import CppSignature
 from opgen.dest.variable_type import registered_key
-from opgen.diagnostics import Diagnostic, Note
+from opgen.diagnostics import Diagnostic, Note, Span
 from opgen.dispatch_keys import DispatchKey
+from opgen.extension.argument_names import MACROS, is_renamable, is_renamed
+from opgen.extension.derivative_names import clashing_names
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import BackendMetadata, NativeFunction, SchemaKind, Variant
@@ -37,15 +40,15 @@ _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "nativ
 
 _HIDDEN_NAMES: Final = frozenset(
     {
-        *("at", "c10", "std", "torch", "caffe2", "pybind11", "self", "op", "detail"),
         *("bool", "int8_t", "int16_t", "int32_t", "int64_t", "size_t", "uint8_t", "Py_ssize_t", "string"),
-        *("call", "redispatch", "schema", "ptr_schema", "name", "overload_name", "schema_str", "find"),
+        *("call", "redispatch", "schema", "ptr_schema", "name", "overload_name", "schema_str"),
         *("PyObject", "PyTypeObject", "PyMethodDef", "PyModuleDef", "PythonArgParser", "ParsedArgs", "THPObjectPtr"),
-        *("OptionalDeviceGuard", "DeviceGuard", "device_of", "globalContext", "Tensor", "TensorOptions", "MetaBase"),
-        *("assert", "errno", "linux", "unix", "stdin", "stdout", "stderr", "boxed", "box"),
+        *("OptionalDeviceGuard", "DeviceGuard", "device_of", "globalContext", "TensorOptions", "MetaBase"),
     }
 )
-"""Names that generated code has for other things where operators are declared, or that are macros."""
+"""Names that generated code has for other things where operators are declared."""
+_MACRO_NAMES: Final = MACROS - {"fileno", "getc", "isinf", "isnan", "max", "min", "putc"}
+"""Macros of any platform that torch compiles on; headers of C++ undefine the others."""
 
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
@@ -155,6 +158,9 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be named '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
+        elif {name, function.func.name.unambiguous_name()} & _MACRO_NAMES:
+            message = f"an operator can't be named '{name}': it is a macro in headers of C"
+            yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
             message = f"an operator can't be named '{name}': it would hide a name that generated C++ uses"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
@@ -228,8 +234,16 @@ def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ..
 # ------------------------------------------------------------------------------------ derivatives
 
 
-def check_derivatives(autograd: AutogradProgram, *, in_python: bool = False) -> Iterator[Diagnostic]:
-    """Yield every operator whose derivatives no kernel can be made of; `in_python` says that kernels are in Python."""
+def check_derivatives(
+    program: Program, autograd: AutogradProgram | None, *, in_python: bool = False
+) -> Iterator[Diagnostic]:
+    """Yield every operator whose derivatives no kernel can be made of, and arguments whose names C++ can't have.
+
+    `in_python` says that kernels are in Python.
+    """
+    yield from _check_argument_names(program, None if in_python else autograd)
+    if autograd is None:
+        return
     for matched in autograd.functions:
         if matched.info is not None and "generated" not in matched.func.tags:
             yield from _check_no_other_kernel(autograd.program, matched.func, matched.info)
@@ -238,7 +252,7 @@ def check_derivatives(autograd: AutogradProgram, *, in_python: bool = False) -> 
                 yield from _check_python_names(matched.func)
             else:
                 yield from _check_kept(matched.func, matched.info)
-                yield from _check_argument_names(matched.func)
+                yield from _check_boxed(matched.func)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -249,21 +263,11 @@ def _check_no_other_kernel(program: Program, function: NativeFunction, infos: In
             yield Diagnostic("derivative-and-kernel", message, function.loc, "remove one of the two")
 
 
-_NODE_NAMES: Final = frozenset({"op", "dispatchKeySet", "result", "grad_fn", "args", "grads", "grad", "self_", "ks"})
-"""Names of variables in the kernels and nodes that are made of formulas."""
-
-
-def _check_argument_names(function: NativeFunction) -> Iterator[Diagnostic]:
-    """Formulas speak of arguments by their names, which must be others than those that formulas are made into."""
+def _check_boxed(function: NativeFunction) -> Iterator[Diagnostic]:
     if function.is_boxed:
         message = f"'{function.func.name}' can't have derivatives: it has types that only boxed kernels take or return"
         label = "write an operator of tensors and numbers, and derivatives for that"
         yield Diagnostic("derivative-type", message, function.loc, label)
-    names = {argument.name for argument in function.func.arguments.flat_all}
-    for name in sorted(names):
-        if name in _NODE_NAMES or name in KEYWORDS or (name.endswith("_") and name[:-1] in names):
-            message = f"an argument of '{function.func.name}' can't be named '{name}': generated C++ uses this name"
-            yield Diagnostic("reserved-argument", message, function.loc, "choose another name")
 
 
 _PYTHON_NAMES: Final = frozenset({"found", "grad", "grad_input_mask", "grads", "needs", "torch", "_aten", "_ops"})
@@ -304,6 +308,28 @@ def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
             message = f"'{function.func.name}' can't have a gradient for '{argument.name}', a 'Tensor[]?'"
             label = "make it a 'Tensor[]', which may be empty, or a 'Tensor?[]'"
             yield Diagnostic("derivative-type", message, function.loc, label)
+
+
+def _check_argument_names(program: Program, autograd: AutogradProgram | None) -> Iterator[Diagnostic]:
+    """Arguments that generated C++ would call something else, but the author's C++ calls by their names."""
+    clashing = clashing_names(autograd)
+    for function in _written(program):
+        own = clashing.get(function.func.name.name.base, frozenset())
+        for argument in () if is_renamable(function) else function.func.arguments.flat_all:
+            if is_renamed(argument.name) or argument.name in own:
+                why = "'precomputed'" if function.precomputed is not None else "'ufunc_inner_loop'"
+                message = (
+                    f"an argument of '{function.func.name}' can't be named '{argument.name}': generated C++ uses "
+                    f"this name, and {why} leaves it as it is"
+                )
+                yield Diagnostic("reserved-argument", message, _argument_span(function, argument.name), "rename it")
+
+
+def _argument_span(function: NativeFunction, name: str) -> Span:
+    """Where an argument is named, after the operator's name; the operator's place if the text spells it otherwise."""
+    source = function.loc.source
+    found = re.compile(rf"\s({re.escape(name)})\s*[,=)]").search(source.text, function.loc.end)
+    return function.loc if found is None else Span(source, *found.span(1))
 
 
 _FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)

@@ -431,7 +431,7 @@ def _derive(formula: Formula, operator: Operator) -> Derivative:
     text, words = formula.value.text, formula.words
     is_outside = operator.function.namespace != "aten"
     kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
-    named = words.intersection(operator.named_gradients)
+    named = words.intersection(operator.named_gradients).difference(operator.parameters)
     place = _place(formula) if is_outside else None
     return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named, place)
 

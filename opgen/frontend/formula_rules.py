@@ -134,7 +134,7 @@ class Operator:
         return {
             name: NamedCType(name, cpp.return_type(returned).remove_const_ref())
             for name, returned in self.results.items()
-            if name in words
+            if name in words and name not in self.parameters
         }
 
     def type_of(self, name: str) -> Type | str:
@@ -189,10 +189,25 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
         count, value = len(formula.var_names), text.strip()
         message = f"a formula for {count} arguments computes a tuple, but '{value}' is one value"
         yield Diagnostic("several-gradients", message, formula.value.span, "give each argument a formula of its own")
+    if operator.function.namespace != "aten":
+        yield from _check_shadowed(formula, operator)
     if _MASK in words and len(formula.var_names) == 1 and _MASK not in operator.parameters:
         message = f"'{_MASK}' is for formulas that give several gradients"
         label = f"this one is for '{formula.var_names[0]}' alone, and is computed only if its gradient is needed"
         yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
+
+
+def _check_shadowed(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
+    """A formula without a gradient, which uses an argument that is called as gradients are."""
+    gradients = ("grad", "grads", *operator.named_gradients)
+    shadowed = [word for word in gradients if word in operator.parameters and word in formula.words]
+    real = [word for word in gradients if word not in operator.parameters]
+    if shadowed and formula.words.isdisjoint(real):
+        word = shadowed[0]
+        message = f"'{word}' is an argument of '{operator.function.func.name}', and the formula has no gradient"
+        ways = [f"{way}[0]" if way == "grads" else way for way in real]
+        label = f"write '{ways[0]}' for the gradient" if ways else "rename the argument"
+        yield Diagnostic("shadowed-gradient", message, formula.span_of(word), label)
 
 
 def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
@@ -205,6 +220,10 @@ def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
     original = ("original_self_p", "original_self_t") if operator.function.func.name.name.inplace else ()
     names = [argument.name for argument in arguments]
     known = frozenset((*names, *operator.results, *values, *original, *_foreach_names(operator.function)))
+    for word in sorted(formula.words.intersection(names, values)):
+        meaning = "tangent" if word.endswith("_t") else "value"
+        message = f"'{word}' is an argument, and in this formula also the {meaning} of '{word[:-2]}'"
+        yield Diagnostic("shadowed-gradient", message, formula.span_of(word), "rename the argument")
     for problem in find_problems(text, formula.words, known):
         yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
 
@@ -287,6 +306,8 @@ def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
     if not indices or is_foreach_func(operator.function) or _returns_list(operator):
         return
     if find_syntax_error(formula.value.text):
+        return
+    if "grads" in operator.parameters:
         return
     count = operator.differentiable_count
     for start, end, index in indices:

@@ -97,6 +97,8 @@ _METHODS: Final[Mapping[str, Kept]] = MappingProxyType(
         ".is_conj()": Kept(16, "_conjugate", BOOL, "{0}.is_conj()"),
     }
 )
+KEPT_SUFFIX: Final = "_kept_"
+"""The end of the names of what is kept in place of a value, outside of torch: arguments may have any other name."""
 _SIZE: Final = Kept(5, "_sym_argsize_{1}", SYM_INT, "{0}.sym_size({1})")
 _CALLS: Final[Mapping[str, Kept]] = MappingProxyType(
     {
@@ -224,6 +226,8 @@ class _Reader:
             return term.group()
         index = term["index"] or ""
         attribute_name = name + kept.suffix.format("", index.replace("-", "minus_"))
+        if self.is_outside:
+            attribute_name += KEPT_SUFFIX
         attribute = SavedAttribute(NamedCType(attribute_name, kept.ctype), kept.expr.format(name, index))
         into.setdefault(name, []).append(_Found((kept.rank, term.start()), attribute))
         used = (kept.used_outside if self.is_outside else "") or kept.used

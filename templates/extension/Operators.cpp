@@ -34,12 +34,12 @@ ${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
 
 $else
 ${op.returns} ${op.struct_name}::call(${op.parameters}) {
-  static const auto op = detail::operators::find<${op.struct_name}>();
+  static const auto op = ::$namespace::detail::operators::find<::$namespace::_ops::${op.struct_name}>();
   return op.call(${op.arguments});
 }
 
 ${op.returns} ${op.struct_name}::redispatch(${op.redispatch_parameters}) {
-  static const auto op = detail::operators::find<${op.struct_name}>();
+  static const auto op = ::$namespace::detail::operators::find<::$namespace::_ops::${op.struct_name}>();
   return op.redispatch(${op.redispatch_arguments});
 }
 

@@ -68,7 +68,7 @@ struct TORCH_API NegBackward0 : public TraceableFunction {
 """,
         )
         self.assertExpectedInline(
-            render_definition(node).partition("inline")[0],
+            render_definition(node, torch_home(newest_release())).partition("inline")[0],
             """\
 static variable_list NegBackward0_apply_functional(
   variable_list&& grads,

@@ -27,8 +27,8 @@ namespace {
   }
 }
 
-at::Tensor view_row(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self, c10::SymInt at) {
-  return detail::as_constant_view(self, [&]() -> at::Tensor { at::AutoDispatchBelowADInplaceOrView guard_; return ::mylib::_ops::row::redispatch(dispatchKeySet & c10::after_ADInplaceOrView_keyset, self, at); }());
+at::Tensor view_row(c10::DispatchKeySet dispatchKeySet, const at::Tensor & self, c10::SymInt opgen_at) {
+  return detail::as_constant_view(self, [&]() -> at::Tensor { at::AutoDispatchBelowADInplaceOrView guard_; return ::mylib::_ops::row::redispatch(dispatchKeySet & c10::after_ADInplaceOrView_keyset, self, opgen_at); }());
 }
 } // namespace
 

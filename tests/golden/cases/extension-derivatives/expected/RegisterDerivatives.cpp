@@ -298,20 +298,20 @@ variable_list ScaleBackwardAutogradCUDA0::apply_with_saved(const variable_list& 
   return output_result;
 #endif
 }
-at::Tensor record_row(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt at) {
+at::Tensor record_row(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt opgen_at) {
   auto& self_ = unpack(self, "self", 0);
   auto _tmp = ([&]() {
     at::AutoDispatchBelowAutograd guard;
-    return ::mylib::_ops::row::redispatch(ks & c10::after_autograd_keyset, self_, at);
+    return ::mylib::_ops::row::redispatch(ks & c10::after_autograd_keyset, self_, opgen_at);
   })();
   auto result = std::move(_tmp);
   return result;
 }
-at::Tensor record_row_copy(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt at) {
+at::Tensor record_row_copy(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt opgen_at) {
   auto& self_ = unpack(self, "self", 0);
   auto _tmp = ([&]() {
     at::AutoDispatchBelowADInplaceOrView guard;
-    return ::mylib::_ops::row_copy::redispatch(ks & c10::after_autograd_keyset, self_, at);
+    return ::mylib::_ops::row_copy::redispatch(ks & c10::after_autograd_keyset, self_, opgen_at);
   })();
   auto result = std::move(_tmp);
   return result;
