@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from opgen.releases.choice import STABLE_ABI_FLAG
 from opgen.run.spine import run
+from opgen.undefined_kernels import explain, undefined_in
 
 __all__ = ["GenerationError", "generate_sources", "generated_extension", "generated_package", "load"]
 
@@ -191,8 +192,17 @@ def _build_command(base: Any) -> Any:
             sys.stdout.write(f"opgen: without ninja, one source is compiled at a time; install it with: {install}\n")
         sys.stdout.flush()
         base.build_extension(self, extension)
+        _check_kernels(Path(self.get_ext_fullpath(extension.name)), Path(extension.include_dirs[0]))
 
     return type("BuildExtension", (base,), {"build_extension": build_extension})
+
+
+def _check_kernels(library: Path, headers: Path) -> None:
+    """End the program if kernels are missing from a library, which Python's modules can be linked without."""
+    explanation = explain(undefined_in(library), headers)
+    if explanation:
+        library.unlink()
+        raise SystemExit(explanation.rstrip())
 
 
 def _extension(
@@ -209,7 +219,8 @@ def _extension(
 ) -> Any:
     cpp_extension = _torch_builder()
     made = generate_sources(definitions, output, flags=flags)
-    files = [*made["sources"], *(made["python_sources"] if with_python else ()), *_paths(sources)]
+    # Schemas that name a TorchBind class have to be registered after the class.
+    files = [*_paths(sources), *made["sources"], *(made["python_sources"] if with_python else ())]
     kind = cpp_extension.CppExtension
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
@@ -256,14 +267,19 @@ def load(
     settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
     folder.mkdir(parents=True, exist_ok=True)
-    library = cpp_extension.load(
-        name,
-        [*made["sources"], *made["python_sources"], *_paths(sources)],
-        extra_include_paths=[os.fspath(folder / "generated"), *map(os.path.abspath, include_dirs)],
-        build_directory=os.fspath(folder),
-        is_python_module=False,
-        **settings,
-    )
+    try:
+        library = cpp_extension.load(
+            name,
+            [*_paths(sources), *made["sources"], *made["python_sources"]],
+            extra_include_paths=[os.fspath(folder / "generated"), *map(os.path.abspath, include_dirs)],
+            build_directory=os.fspath(folder),
+            is_python_module=False,
+            **settings,
+        )
+    except OSError:  # the library is there, and can't be loaded
+        for built in folder.glob(f"{name}*.so"):
+            _check_kernels(built, folder / "generated")
+        raise
     return _import_package(name, folder / "generated" / "python" / name, library)
 
 

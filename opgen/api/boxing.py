@@ -73,7 +73,9 @@ def is_argument_boxed(t: Type, *, is_write: bool) -> bool:
         if is_write or not isinstance(t.elem, ListType):
             return is_write or not _is_plain(t.elem, is_optional=True)
         return isinstance(t.elem.elem, OptionalType) or _is_list_boxed(t.elem)
-    return _is_list_boxed(t) if isinstance(t, ListType) else not _is_plain(t)
+    if isinstance(t, ListType):
+        return _is_list_boxed(t) or (is_write and isinstance(t.elem, OptionalType))
+    return not _is_plain(t)
 
 
 def is_return_boxed(t: Type) -> bool:

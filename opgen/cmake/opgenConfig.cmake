@@ -208,7 +208,8 @@ function(opgen_extension name)
   _opgen_generate("${name}" "${input}" "${output}" "${lists}" "${flags}")
   include("${lists}")
 
-  set(sources ${opgen_sources} ${ARG_SOURCES})
+  # Your sources come first: schemas that name a TorchBind class are registered after the class.
+  set(sources ${ARG_SOURCES} ${opgen_sources})
   foreach(device IN LISTS opgen_devices)
     _opgen_has_device("${device}" found)
     if(found)
@@ -243,6 +244,10 @@ function(opgen_extension name)
   if(UNIX AND NOT APPLE)
     # A kernel that is defined otherwise than it is declared fails when the library is linked, not when it is loaded.
     target_link_options(${name} PRIVATE "LINKER:-z,defs")
+    set_property(TARGET ${name} PROPERTY CXX_LINKER_LAUNCHER
+      ${CMAKE_CXX_LINKER_LAUNCHER}
+      "${CMAKE_COMMAND}" -E env "PYTHONPATH=${OPGEN_PYTHON_PATH}"
+      "${Python_EXECUTABLE}" -m opgen.undefined_kernels "${output}")
   endif()
   target_compile_options(${name} PRIVATE ${OPGEN_GNU_OPTIONS})
   if(opgen_python_sources)

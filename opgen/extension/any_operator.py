@@ -38,12 +38,13 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
+_LIST_WITH_GAPS: Final = ListType(OptionalType(_TENSOR), None)
 _DISPATCHED: Final = frozenset(
     {
         _TENSOR,
         OptionalType(_TENSOR),
         ListType(_TENSOR, None),
-        ListType(OptionalType(_TENSOR), None),
+        _LIST_WITH_GAPS,
     }
 )
 """Types in which the dispatcher looks for tensors."""
@@ -100,12 +101,9 @@ def needs_functional_form(extension: Extension, function: NativeFunction) -> boo
 
 def is_functionalized_by_torch(func: FunctionSchema) -> bool:
     """Whether torch's own compiler calls the operator on copies: it returns nothing, or fresh tensors."""
-    written = all(_holds_tensors_alone(a.type) for a in func.arguments.written)
+    # torch takes lists that may hold None, and fails when it does.
+    written = all(a.type in _DISPATCHED and a.type != _LIST_WITH_GAPS for a in func.arguments.written)
     return written and all(r.annotation is None and r.type == _TENSOR for r in func.returns)
-
-
-def _holds_tensors_alone(type: Type) -> bool:
-    return type in _DISPATCHED
 
 
 def functional_schema(func: FunctionSchema) -> str:

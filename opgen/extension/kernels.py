@@ -23,6 +23,7 @@ from opgen.dest.meta_functions import render_precomputed
 from opgen.extension.batching import batch_rule_signature
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, include_all, operator_headers, render_file, type_includes
+from opgen.extension.operators import origin
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, BackendMetadata, DispatchKey, NativeFunction, NativeFunctionsGroup
 from opgen.output.files import OutputFile
@@ -108,10 +109,10 @@ class _Block:
 def _native_header(
     extension: Extension, templates: TemplateSet, name: str, items: Iterable[_Group], *, has_meta: bool
 ) -> OutputFile:
-    blocks: dict[str, dict[str, None]] = {}
+    blocks: dict[str, dict[str, NativeFunction]] = {}
     for item in items:
-        for kernel, declaration in _declarations(extension, item):
-            blocks.setdefault(kernel.cpp_namespace, {})[declaration] = None
+        for kernel, form, declaration in _declarations(extension, item):
+            blocks.setdefault(kernel.cpp_namespace, {}).setdefault(declaration, form)
     includes = [header(extension, f"ops/{name}_meta.h")] if has_meta else []
     return render_file(
         extension,
@@ -120,12 +121,15 @@ def _native_header(
         "NativeHeader.h",
         includes=includes,
         type_includes=type_includes(text for declared in blocks.values() for text in declared),
-        blocks=[_Block(space, tuple(declared)) for space, declared in blocks.items()],
+        blocks=[
+            _Block(space, tuple(f"// {origin(extension, form)}\n{text}" for text, form in declared.items()))
+            for space, declared in blocks.items()
+        ],
     )
 
 
-def _declarations(extension: Extension, item: _Group) -> Iterator[tuple[BackendMetadata, str]]:
-    """The kernels of a function or group, key by key, and how each of them is declared."""
+def _declarations(extension: Extension, item: _Group) -> Iterator[tuple[BackendMetadata, NativeFunction, str]]:
+    """The kernels of a function or group, key by key, the forms that they serve, and how each of them is declared."""
     forms = tuple(item.functions()) if isinstance(item, NativeFunctionsGroup) else (item,)
     for index in extension.program.backend_indices.values():
         for form in forms:
@@ -133,9 +137,9 @@ def _declarations(extension: Extension, item: _Group) -> Iterator[tuple[BackendM
             if kernel is None:
                 continue
             if kernel.structured and isinstance(item, NativeFunctionsGroup):
-                yield kernel, structured_class(extension, kernel, item)
+                yield kernel, form, structured_class(extension, kernel, item)
             else:
-                yield kernel, _kernel_declaration(extension, index, kernel, form)
+                yield kernel, form, _kernel_declaration(extension, index, kernel, form)
 
 
 def _kernel_declaration(

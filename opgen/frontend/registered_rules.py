@@ -21,6 +21,8 @@ from opgen.schema.registered import DTYPE_NUMBERS
 
 _REFUSED: Final = frozenset({BaseTy.DimVector, BaseTy.Dimname, BaseTy.GraphModule})
 """Types of torch's YAML that the schemas of its libraries don't have."""
+_UNREADABLE: Final = frozenset({"AnyList", "AnyTuple", "PyObject"})
+"""Types that torch prints in schemas of its own, and can't read."""
 _DEVICE: Final = re.compile(r"""(["'])[a-z]+(:\d+)?\1""")
 _IMAGINARY: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j")
 _NULLABLE: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
@@ -41,20 +43,24 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
         message = f"'{func.name}' has '...' in its schema, so no C++ function has its signature"
         yield Diagnostic("unsupported-type", message, entry.name_span, "name the arguments, or register it by hand")
     for argument in func.arguments.flat_all:
-        reason = _refusal(argument.type)
+        reason = _refusal(argument.type, is_nested=False)
         if reason:
             message = f"argument '{argument.name}': {reason}"
             yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
     for returned in func.returns:
-        reason = _refusal(returned.type)
+        reason = _refusal(returned.type, is_nested=False)
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
             return
 
 
-def _refusal(type: Type) -> str:
+def _refusal(type: Type, *, is_nested: bool = True) -> str:
     """Why torch registers no operator with the type; empty if it does."""
-    if isinstance(type, (ListType, OptionalType)):
+    if isinstance(type, OptionalType):
+        return _refusal(type.elem, is_nested=is_nested)
+    if isinstance(type, ListType):
+        if type.size is not None and is_nested:
+            return f"a list with a size, '{type}', can't be within another type"
         return _refusal(type.elem)
     if isinstance(type, TupleType):
         return next(filter(None, map(_refusal, type.elements)), "")
@@ -64,6 +70,8 @@ def _refusal(type: Type) -> str:
         return _refusal(type.key) or _refusal(type.value)
     if isinstance(type, BaseType) and type.name in _REFUSED:
         return f"torch registers no operator with the type '{type}'"
+    if isinstance(type, ScriptType) and type.name in _UNREADABLE:
+        return f"torch's schema parser doesn't know the type '{type}'"
     if isinstance(type, ScriptType) and re.fullmatch(r"t(\d+|[A-Z]\w*)?", type.name):
         return f"'{type}' is a type variable, and torch registers no operator that has one"
     return ""
@@ -79,6 +87,14 @@ def _check_default_order(entry: Entry) -> Iterator[Diagnostic]:
         has_default = has_default or argument.default is not None
 
 
+def _wanted_list(default: str, type: ListType) -> str:
+    """What may stand in place of a list's default, whose elements are written as values of their own."""
+    if not (default.startswith("[") and default.endswith("]")):
+        return f"write a list of {type.elem}, as in '[…]'"
+    words = [word.strip() for word in default[1:-1].split(",") if word.strip()]
+    return next(filter(None, [wanted_registered_default(word, type.elem) for word in words]), "")
+
+
 def wanted_registered_default(default: str, type: Type) -> str:
     """What may stand in place of a default that torch can't use; nothing if it may stay."""
     elem = type.elem if isinstance(type, OptionalType) else type
@@ -88,13 +104,17 @@ def wanted_registered_default(default: str, type: Type) -> str:
     suffix = ", or 'None'" if is_nullable else ""
     if isinstance(elem, ScriptType) and elem.name == "complex":
         return "" if _IMAGINARY.fullmatch(default) else f"a 'complex' is an imaginary number, as in '1j'{suffix}"
+    if isinstance(elem, ListType) and elem is type and str(elem.elem) in ("complex", "ScalarType"):
+        return _wanted_list(default, elem)
     if not isinstance(elem, BaseType):
         return wanted_default(default, type)
     if elem.name is BaseTy.ScalarType:
         legal = default in DTYPE_NUMBERS or default.isdigit()
         return "" if legal else f"a 'ScalarType' is a type's name without 'torch.', as in 'float32'{suffix}"
     if elem.name is BaseTy.Device:
-        return "" if _DEVICE.fullmatch(default) else f"a 'Device' is in quotes, as in '\"cpu\"'{suffix}"
+        if is_nullable:
+            return "'Device?' takes only 'None': torch reads another default as text, which no kernel takes"
+        return "" if _DEVICE.fullmatch(default) else "a 'Device' is in quotes, as in '\"cpu\"'"
     if elem.name is BaseTy.bool and default in ("0", "1"):
         return ""
     if elem.name is BaseTy.Scalar and _IMAGINARY.fullmatch(default):

@@ -73,7 +73,7 @@ _FOREIGN_TYPES: Final = (
 """Types of C++ and Python, and the advice for schemas that use them."""
 
 
-_SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef"})
+_SCRIPT_GENERICS: Final = frozenset({"Await", "Future", "RRef", "Union"})
 
 
 class BaseTy(Enum):
@@ -298,7 +298,9 @@ def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
         if cursor.depth + suffixes > MAX_TYPE_DEPTH:
             cursor.fail("types are nested too deep", cursor.start, cursor.end)
         if cursor.accept("?"):
-            type, suffixes = OptionalType(type), suffixes + 1
+            # torch reads `T??` as `T?`.
+            type = type if cursor.liberal and isinstance(type, OptionalType) else OptionalType(type)
+            suffixes += 1
         elif cursor.accept("["):
             type, suffixes = ListType(type, _read_size(cursor)), suffixes + 1
         elif cursor.ahead == "(":

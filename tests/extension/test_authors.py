@@ -116,7 +116,111 @@ def test_a_device_alone_selects_the_backend(package: Any) -> None:
     assert torch.ops.authors.make(3, device="meta").device.type == "meta"
 
 
+def test_results_that_are_several(package: Any) -> None:
+    for describe in (package.describe, torch.ops.authors.describe):
+        text, tensor = describe(ones(), "a name")
+        assert text == "a name of a tensor, in a text that is too long to be within its object"
+        close(tensor, ones() * 2)
+    tensors, numbers, listed = torch.ops.authors.maybes(ones())
+    close(tensors[0], ones() * 2)
+    assert tensors[1] is None
+    assert numbers is None
+    close(listed[0], ones() * 3)
+
+
+def test_types_within_types(package: Any) -> None:
+    found = torch.ops.authors.nest(ones(), {"a": [ones(), ones()]}, [(3, ("b", None))], {1: {"half": 0.5}})
+    assert {name: number for name, (number, _) in found.items()} == {"a": 2, "b": 3}
+    close(found["a"][1], ones() / 2)
+    close(found["b"][1], ones())
+
+
+def test_defaults_of_all_types(package: Any) -> None:
+    said = torch.ops.authors.dflt(ones())
+    assert said == 'StridedContiguouscpu:0Chara"b[1, 2]10[3, 3]12.5'
+
+
+def test_backends_are_found_in_optional_lists(package: Any) -> None:
+    for lookup in (package.lookup, torch.ops.authors.lookup):
+        close(lookup([ones(), ones() * 2], 1), ones() * 4)
+        assert lookup([torch.empty(3, device="meta")], 0).device.type == "meta"
+
+
+def test_factories_with_a_device_that_must_be_given(package: Any) -> None:
+    for zeros_of in (package.zeros_of, torch.ops.authors.zeros_of):
+        close(zeros_of(2, device="cpu"), torch.zeros(2))
+        assert zeros_of(2, device="meta").device.type == "meta"
+    close(torch.ops.authors.zeros_of(2, device=None), torch.zeros(2))
+
+
+def test_classes_of_the_extension(package: Any) -> None:
+    counter = torch.classes.authors.Counter(4)
+    again = torch.ops.authors.bump(counter, ones())
+    assert again.count() == counter.count() == 7
+    with pytest.raises(RuntimeError, match="Counter"):
+        torch.ops.authors.bump(ones(), ones())
+
+
+def test_arguments_that_lists_may_follow(package: Any) -> None:
+    for later in (package.later, torch.ops.authors.later):
+        close(later(ones(), 2, [3], c=ones()), ones() * 7)
+
+
+def test_names_that_generated_code_has(package: Any) -> None:
+    for ops in (package, torch.ops.authors):
+        close(ops.only(ones()), ones() * 5)
+        close(ops.at(ones(), ones()), ones() * 2)
+        close(ops.self_ops(ones()), ones() * 2)
+        written = torch.zeros(3)
+        ops.std(written, ones())
+        close(written, ones())
+        named = {"from": ones(), "lambda": ones(), "double": 2.0, "default": ones()}
+        close(ops.keywords(*named.values()), ones() * 4)
+    close(torch.ops.authors.keywords(**named), ones() * 4)
+    close(torch.ops.authors.self(ones()), ones() * 2)
+
+
+def double(*values: float) -> Any:
+    return torch.tensor(values, dtype=torch.double, requires_grad=True)
+
+
+def test_formulas_with_arguments_of_any_name(package: Any) -> None:
+    tensors = [double(1.5, 2.5) for _ in range(7)]
+
+    def naming(op: Any, result: Any, grad_fn: Any, grads: Any, self_: Any, x: Any, naming: Any) -> Any:
+        return torch.ops.authors.naming(op, 3, result, grad_fn, 4, grads, self_, x, 5, naming)
+
+    assert torch.autograd.gradcheck(naming, tensors)
+    assert torch.autograd.gradcheck(torch.ops.authors.slope, (double(1.5, 2.5), double(0.5, 2)))
+    assert torch.autograd.gradgradcheck(torch.ops.authors.slope, (double(1.5, 2.5), double(0.5, 2)))
+
+
+def test_formulas_read_tensors_that_may_be_none(package: Any) -> None:
+    weighted = torch.ops.authors.weighted
+    assert torch.autograd.gradcheck(weighted, (double(1, 2), double(3, 4)), check_forward_ad=True)
+    assert torch.autograd.gradcheck(weighted, (double(1, 2), None))
+
+
+def test_gradients_of_lists(package: Any) -> None:
+    """gradcheck leaves out the gradient of each result in turn, and of all."""
+    ops = torch.ops.authors
+    assert torch.autograd.gradcheck(lambda x: tuple(ops.multiples(x, 3)), double(1, 2))
+    assert torch.autograd.gradcheck(lambda *xs: tuple(ops.products(xs[1:], xs[0])), [double(1, 2) for _ in range(3)])
+    x = double(1, 2)
+    ops.multiples(x, 3)[1].sum().backward()
+    close(x.grad, torch.full_like(x, 2))
+    compiled = torch.compile(lambda x: ops.multiples(x, 3)[2] * 2, backend="aot_eager", fullgraph=True)
+    (found,) = torch.autograd.grad(compiled(x).sum(), x)
+    close(found, torch.full_like(x, 6))
+
+
 WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "stamp": lambda ops, x: (ops.stamp(x, torch.ones_like(x), 2), x + 1)[1],
+    "grow": lambda ops, x: ops.grow(x, torch.ones_like(x), twice=True) + x,
+    "mark": lambda ops, x: (ops.mark(x, x + 1, r=x * 2), x + 1)[1],
+    "maybe": lambda ops, x: ops.maybe(x, x * 2, mean=x + 1) + x,
+    "maybe_none": lambda ops, x: ops.maybe(None, x * 2, mean=x) + x,
+    "caches": lambda ops, x: ops.caches(x * 2, keys=[x, x + 1], values=[None, x * 3]) + x,
     "fill_from": lambda ops, x: (ops.fill_from(x, torch.zeros_like(x)), x + 1)[1],
     "scale_into": lambda ops, x: ops.scale_into(x, 2.0) + x,
     "bang": lambda ops, x: (ops.bang(x, torch.ones_like(x)), x + 1)[1],
@@ -130,6 +234,7 @@ def test_writes_are_compiled_and_exported(package: Any, name: str) -> None:
     def program(x: Any) -> Any:
         return WRITES[name](torch.ops.authors, x)
 
+    torch._dynamo.reset()
     model = torch.nn.Module()
     model.forward = lambda x: program(x.clone())
     wanted = program(ones())
@@ -137,7 +242,7 @@ def test_writes_are_compiled_and_exported(package: Any, name: str) -> None:
     close(torch.export.export(model, (ones(),)).run_decompositions({}).module()(ones()), wanted)
 
 
-@pytest.mark.parametrize("name", ["scale_into", "lists"])
+@pytest.mark.parametrize("name", ["scale_into", "lists", "grow", "caches"])
 def test_what_returns_its_writes_is_functionalized(package: Any, name: str) -> None:
     def program(x: Any) -> Any:
         return WRITES[name](torch.ops.authors, x)
@@ -153,10 +258,22 @@ def test_what_returns_its_writes_is_functionalized(package: Any, name: str) -> N
         ("bang", lambda: (ones(), ones())),
         ("opt_into", lambda: (ones(), torch.zeros(3))),
         ("lists", lambda: ([torch.zeros(3)], ones())),
+        ("stamp", lambda: (torch.zeros(3), ones())),
+        ("grow", lambda: (torch.zeros(3), ones())),
+        ("maybe", lambda: (torch.zeros(3), ones())),
+        ("caches", lambda: (ones(), {"keys": [torch.zeros(3)], "values": [None, torch.zeros(3)]})),
+        ("mark", lambda: (ones(), ones(), {"r": ones()})),
+        ("count", lambda: (ones(), torch.zeros(3))),
+        ("weighted", lambda: (ones().requires_grad_(), ones())),
+        ("multiples", lambda: (ones().requires_grad_(), 2)),
+        ("products", lambda: ([ones().requires_grad_(), ones()], ones().requires_grad_())),
+        ("naming", lambda: (*[ones() for _ in "a"], 3, ones(), ones(), 4, ones(), ones(), ones(), 5, ones())),
     ],
 )
 def test_opcheck_passes(package: Any, name: str, arguments: Callable[[], tuple[Any, ...]]) -> None:
-    torch.library.opcheck(getattr(torch.ops.authors, name), arguments())
+    given = arguments()
+    named = given[-1] if isinstance(given[-1], dict) else {}
+    torch.library.opcheck(getattr(torch.ops.authors, name), given[: len(given) - bool(named)], named)
 
 
 def test_writes_count_and_raise_autograds_errors(package: Any) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opgen import __main__ as opgen
-from opgen import cpp_extension
+from opgen import cpp_extension, undefined_kernels
 from tests.extension.building import EXAMPLES, configure, require_tools, run
 
 TINY = """
@@ -27,11 +27,17 @@ at::Tensor mylib::native::twice(const at::Tensor& self) {
   return at::mul(self, 2);
 }
 """
+FORMULA = """
+- name: twice(Tensor self) -> Tensor
+  self: grad * 2
+"""
 
 
 def _project(folder: Path) -> Path:
     assert opgen.main(["new", "mylib", "--into", str(folder)]) == 0
     (folder / "ops" / "native" / "native_functions.yaml").write_text(TINY)
+    (folder / "ops" / "autograd").mkdir()
+    (folder / "ops" / "autograd" / "derivatives.yaml").write_text(FORMULA)
     (folder / "src" / "kernels.cpp").write_text(TWICE)
     return folder
 
@@ -84,6 +90,47 @@ def test_builds_optimize_unless_told_otherwise(tmp_path: Path) -> None:
     flags = [f"-Dopgen_DIR={where}", f"-DPython_EXECUTABLE={sys.executable}"]
     run(["cmake", "-G", "Ninja", "-S", project, "-B", project / "build", *flags], project)
     assert "CMAKE_BUILD_TYPE:STRING=Release" in (project / "build" / "CMakeCache.txt").read_text()
+
+
+CLIP = """
+- func: mylib::clip(Tensor self, float low) -> Tensor
+  dispatch:
+    CPU: clip
+"""
+CALLER = """
+namespace at {
+class Tensor;
+}
+namespace mylib::native {
+at::Tensor clip(const at::Tensor& self, double low);
+at::Tensor clip(const at::Tensor& self, float low);
+const void* used = reinterpret_cast<const void*>(static_cast<at::Tensor (*)(const at::Tensor&, double)>(&clip));
+}
+"""
+MISSING = """\
+opgen: these functions are declared, but no source defines them with the same parameters:
+  mylib::clip(Tensor self, float low) -> Tensor
+    at::Tensor mylib::native::clip(const at::Tensor & self, double low)
+"""
+
+
+def test_missing_kernels_are_explained(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """When a linker reports them, and when a module of Python's is linked without them."""
+    require_tools()
+    definitions = tmp_path / "ops" / "native" / "native_functions.yaml"
+    definitions.parent.mkdir(parents=True)
+    definitions.write_text(CLIP)
+    headers, source, library = tmp_path / "generated", tmp_path / "caller.cpp", tmp_path / "libmylib.so"
+    cpp_extension.generate_sources(tmp_path / "ops", headers)
+    source.write_text(CALLER)
+    command = ["c++", "-std=c++20", "-shared", "-fPIC", "-O0", str(source), "-o", str(library)]
+    assert undefined_kernels.main([str(headers), *command, "-Wl,-z,defs"]) != 0
+    assert capfd.readouterr().err.endswith(MISSING)
+    assert undefined_kernels.main([str(headers), *command]) == 0
+    with pytest.raises(SystemExit) as problem:
+        cpp_extension._check_kernels(library, headers)
+    assert str(problem.value) == MISSING.rstrip()
+    assert not library.exists()
 
 
 def test_missing_torch_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,3 +44,111 @@ at::Tensor scaled(const at::Tensor& self, const at::Scalar& by) { return self * 
 at::Tensor& scaled_out(const at::Tensor& self, const at::Scalar& by, at::Tensor& out) { return out.copy_(self * by); }
 at::Tensor scaled_by_tensor(const at::Tensor& self, const at::Tensor& by) { return self * by; }
 }
+
+#include <authors/derivatives.h>
+#include <torch/custom_class.h>
+#include <torch/library.h>
+namespace authors {
+namespace {
+struct Counter : torch::CustomClassHolder {
+  explicit Counter(int64_t start) : count(start) {}
+  int64_t count;
+};
+const auto registered = torch::class_<Counter>("authors", "Counter")
+                            .def(torch::init<int64_t>())
+                            .def("count", [](const c10::intrusive_ptr<Counter>& self) { return self->count; });
+} // namespace
+
+at::Tensor weighted_sum(at::TensorList grads) {
+  at::Tensor sum = grads[0];
+  for (size_t i = 1; i < grads.size(); ++i) {
+    sum = sum + grads[i] * static_cast<int64_t>(i + 1);
+  }
+  return sum;
+}
+std::vector<at::Tensor> scaled_all(at::TensorList grads, const at::Tensor& by) {
+  std::vector<at::Tensor> scaled;
+  for (const at::Tensor& grad : grads) {
+    scaled.push_back(grad * by);
+  }
+  return scaled;
+}
+at::Tensor dots(at::TensorList grads, at::TensorList xs) {
+  at::Tensor sum = grads[0] * xs[0];
+  for (size_t i = 1; i < grads.size(); ++i) {
+    sum = sum + grads[i] * xs[i];
+  }
+  return sum;
+}
+} // namespace authors
+
+namespace authors::native {
+void stamp(at::Tensor& target, const at::Tensor& mask, int64_t n) { target.add_(mask, n); }
+at::Tensor& grow(at::Tensor& buf, const at::Tensor& extra, bool twice) { return buf.add_(extra, twice ? 2 : 1); }
+void mark(at::Tensor& p, at::Tensor& q, at::Tensor& r) { p.add_(1); q.add_(2); r.add_(3); }
+at::Tensor maybe(const std::optional<at::Tensor>& acc, const at::Tensor& x, const std::optional<at::Tensor>& mean) {
+  if (acc) { acc->add_(x); }
+  if (mean) { mean->add_(1); }
+  return x * 2;
+}
+at::Tensor caches(const at::Tensor& x, at::TensorList keys, c10::List<std::optional<at::Tensor>> values) {
+  for (const at::Tensor& key : keys) { key.add_(x); }
+  for (size_t i = 0; i < values.size(); ++i) { if (auto value = values.get(i)) { value->add_(1); } }
+  return x * 3;
+}
+int64_t count(const at::Tensor& x, at::Tensor& total) { total.add_(x); return 7; }
+std::tuple<std::string, at::Tensor> describe(const at::Tensor& x, std::optional<c10::string_view> prefix) {
+  return {std::string(prefix.value_or("none")) + " of a tensor, in a text that is too long to be within its object", x + 1};
+}
+at::Tensor lookup(std::optional<at::TensorList> tables, int64_t i) {
+  return tables ? tables->at(i) * 2 : at::zeros({1});
+}
+at::Tensor only(const at::Tensor& out) { return out * 5; }
+std::string dflt(const at::Tensor& x, at::Layout l, at::MemoryFormat m, at::Device d, std::optional<at::ScalarType> t, c10::string_view s, at::ArrayRef<double> f, std::array<bool, 2> b, at::IntArrayRef q, c10::complex<double> z, const at::Scalar& k) {
+  std::ostringstream text;
+  text << l << m << d << *t << s << f << b[0] << b[1] << q << z.imag() << k;
+  return text.str();
+}
+c10::Dict<std::string, std::tuple<int64_t, at::Tensor>> nest(const at::Tensor& x, c10::Dict<std::string, c10::List<at::Tensor>> d, c10::List<std::tuple<int64_t, std::tuple<std::string, std::optional<at::Tensor>>>> t, c10::Dict<int64_t, c10::Dict<std::string, double>> dd) {
+  c10::Dict<std::string, std::tuple<int64_t, at::Tensor>> result;
+  for (const auto& item : d) {
+    result.insert(item.key(), std::make_tuple(static_cast<int64_t>(item.value().size()), x * dd.at(1).at("half")));
+  }
+  for (size_t i = 0; i < t.size(); ++i) {
+    const std::tuple<int64_t, std::tuple<std::string, std::optional<at::Tensor>>> each = t.get(i);
+    const auto& [name, tensor] = std::get<1>(each);
+    result.insert(name, std::make_tuple(std::get<0>(each), tensor.value_or(x)));
+  }
+  return result;
+}
+std::tuple<std::vector<std::optional<at::Tensor>>, std::optional<std::vector<int64_t>>, std::optional<std::vector<at::Tensor>>> maybes(const at::Tensor& x) {
+  return {{x * 2, std::nullopt}, std::nullopt, std::vector<at::Tensor>{x * 3}};
+}
+at::Tensor later(const at::Tensor& x, int64_t a, at::IntArrayRef b, const at::Tensor& c) { return x * a * b[0] + c; }
+at::Tensor zeros_of(int64_t n, std::optional<at::Device> device) { return at::zeros({n}, at::TensorOptions().device(device)); }
+c10::IValue bump(c10::IValue c, const at::Tensor& x) {
+  c.toCustomClass<Counter>()->count += x.numel();
+  return c;
+}
+at::Tensor keywords(const at::Tensor& from, const at::Tensor& lambda, double factor, const at::Tensor& other) {
+  return from + lambda * factor + other;
+}
+at::Tensor at_kernel(const at::Tensor& at, const at::Tensor& op) { return at + op; }
+void std_kernel(at::Tensor& std, const at::Tensor& self) { std.add_(self); }
+at::Tensor self_kernel(const at::Tensor& self) { return self * 2; }
+at::Tensor naming_kernel(const at::Tensor& op, int64_t dispatchKeySet, const at::Tensor& result, const at::Tensor& grad_fn, int64_t args, const at::Tensor& grads, const at::Tensor& self_, const at::Tensor& x, int64_t x_, const at::Tensor& naming) {
+  return op * dispatchKeySet + result * grad_fn + grads * args + self_ * x * x.dim() + naming * x_;
+}
+at::Tensor slope(const at::Tensor& grad, const at::Tensor& x) { return grad * x * 2; }
+at::Tensor weighted(const at::Tensor& x, const std::optional<at::Tensor>& weight) { return weight ? x * *weight : x * 1; }
+std::vector<at::Tensor> multiples(const at::Tensor& x, int64_t count) {
+  std::vector<at::Tensor> results;
+  for (int64_t i = 1; i <= count; ++i) { results.push_back(x * i); }
+  return results;
+}
+std::vector<at::Tensor> products(at::TensorList xs, const at::Tensor& by) {
+  std::vector<at::Tensor> results;
+  for (const at::Tensor& x : xs) { results.push_back(x * by); }
+  return results;
+}
+} // namespace authors::native

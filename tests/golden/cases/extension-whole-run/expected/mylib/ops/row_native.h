@@ -3,6 +3,7 @@
 #include <mylib/detail/Types.h>
 
 namespace mylib::native {
+// mylib::row(Tensor(a) self, SymInt at) -> Tensor(a)
 MYLIB_API at::Tensor row_symint(const at::Tensor & self, c10::SymInt at);
 } // namespace mylib::native
 

@@ -4,9 +4,11 @@
 #include <mylib/detail/Types.h>
 
 namespace mylib::native {
+// mylib::scale.out(Tensor self, Tensor by, *, Tensor(a!) out) -> Tensor(a!)
 struct MYLIB_API structured_scale_out : public mylib::meta::structured_scale {
   void impl(const at::Tensor & self, const at::Tensor & by, const at::Tensor & out);
 };
+// mylib::scale.out(Tensor self, Tensor by, *, Tensor(a!) out) -> Tensor(a!)
 struct MYLIB_API structured_scale_out_mps : public mylib::meta::structured_scale {
   void impl(const at::Tensor & self, const at::Tensor & by, const at::Tensor & out);
 };
