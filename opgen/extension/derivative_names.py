@@ -43,7 +43,7 @@ _OWN_TEXT: Final = """
     TypePtr unpack unpack_list unpack_opt_list update_wrapped_number value variable_list vec vector
     will_release_variables wrap_opt_if zeros_of_kept zeros_symint
 """
-_OWN_NAMES: Final = frozenset(_OWN_TEXT.split())
+OWN_NAMES: Final = frozenset(_OWN_TEXT.split())
 """Names that the code made of formulas has."""
 _TANGENT: Final = ("_new_fw_grad_opt", "_new_fw_grad_opts")
 """The ends of the names of tangents; the beginnings are results."""
@@ -63,7 +63,7 @@ def _clashing(function: NativeFunction, info: DifferentiabilityInfo) -> Iterator
     names = [argument.name for argument in function.func.arguments.flat_all]
     formulas = " ".join([one.formula for one in info.derivatives] + [one.formula for one in info.forward_derivatives])
     results = () if function.func.arguments.out else cpp.return_names(function)
-    taken = {*_OWN_NAMES, *results, *info.available_named_gradients}
+    taken = {*OWN_NAMES, *results, *info.available_named_gradients}
     for name in names:
         is_derived = name.endswith(_TANGENT) or any(name.startswith(f"{other}_") for other in names)
         if name != "self" and (name in taken or is_derived or re.search(_CALL.format(name), formulas)):

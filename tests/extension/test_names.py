@@ -16,6 +16,8 @@ import pytest
 from opgen.commands._extension import extension_templates, generate_extension, load_extension
 from opgen.diagnostics import Diagnostics
 from opgen.extension.argument_names import is_renamed
+from opgen.extension.derivative_names import OWN_NAMES
+from opgen.extension.derivatives import HELPERS
 from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.schema.lexer import TORCH_WORDS
@@ -72,6 +74,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+def front_end(made: Path, source: str) -> subprocess.CompletedProcess[str]:
+    """Run a compiler's front end over a generated source."""
+    root = Path(torch.__path__[0]) / "include"
+    folders = [made, root, root / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"])]
+    flags = ["-std=c++20", "-fsyntax-only", "-w", "-DAT_PER_OPERATOR_HEADERS"]
+    command = ["c++", *flags, *(f"-I{folder}" for folder in folders), made / source]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def test_many_names_are_tried() -> None:
     names = identifiers()
     assert len(names) > 500
@@ -83,16 +94,48 @@ def test_many_names_are_tried() -> None:
 )
 def test_sources_compile(made: Path, source: str) -> None:
     require_tools()
-    root = Path(torch.__path__[0]) / "include"
-    folders = [made, root, root / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"])]
-    flags = ["-std=c++20", "-fsyntax-only", "-w", "-DAT_PER_OPERATOR_HEADERS"]
-    done = subprocess.run(
-        ["c++", *flags, *(f"-I{folder}" for folder in folders), made / source],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = front_end(made, source)
     assert done.returncode == 0, done.stderr[:3000]
+
+
+MISTAKE = "- name: wrong(Tensor x) -> Tensor\n  x: |\n    grad *\n      no_such_function(x)\n"
+
+
+def formulas(names: list[str]) -> tuple[str, str]:
+    """Operators with these names for arguments, and formulas that use them; the last formula has a mistake."""
+    entries, derivatives = [], []
+    for at in range(0, len(names), PER_OPERATOR):
+        part = names[at : at + PER_OPERATOR]
+        tensors = part[::2]
+        listed = ", ".join(f"{'int' if place % 2 else 'Tensor'} {name}" for place, name in enumerate(part))
+        schema = f"formula{at}(Tensor x, {listed}) -> Tensor"
+        gradient = "grad_result" if "grads" in part else "grads[0]"
+        entries.append(f"- func: names::{schema}\n  dispatch:\n    CPU: formula{at}\n")
+        lines = [f"x: {gradient} * {' * '.join(part)}", *[f"{name}: {gradient} * x.dim()" for name in tensors[:4]]]
+        lines.append(f"result: x_t * {' * '.join(part)}" if "result" not in part else "")
+        derivatives.append("\n  ".join([f"- name: {schema}", *filter(None, lines)]) + "\n")
+    entries.append("- func: names::wrong(Tensor x) -> Tensor\n  dispatch:\n    CPU: wrong\n")
+    return "".join(entries), "".join(derivatives) + MISTAKE
+
+
+def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path) -> None:
+    """Of a file whose arguments have all names of the code made of formulas, one line of one formula is wrong."""
+    require_tools()
+    names = sorted((OWN_NAMES | HELPERS | {"x_dim", "x_sym_sizes", "other_"}) - TORCH_WORDS - {"grads", "name", "size_t"})
+    definitions, derivatives = formulas(names)
+    for path, text in (("native/native_functions", definitions), ("autograd/derivatives", derivatives)):
+        file = tmp_path / "ops" / f"{path}.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    for file in generate_extension(load(tmp_path / "ops"), extension_templates()):
+        place = tmp_path / "out" / file.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(file.text)
+    done = front_end(tmp_path / "out", "RegisterDerivatives.cpp")
+    wrong = derivatives[: derivatives.index("no_such_function")].count("\n") + 1
+    errors = {line.partition(": error:")[0] for line in done.stderr.splitlines() if ": error:" in line}
+    assert len(errors) == 1, done.stderr[:3000]
+    assert re.fullmatch(rf"ops/autograd/derivatives\.yaml:{wrong}:\d+", *errors)
 
 
 def test_python_and_the_schema_keep_the_names(made: Path) -> None:

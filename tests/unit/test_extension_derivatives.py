@@ -88,6 +88,15 @@ def test_linear_operators_are_called_where_they_are() -> None:
     assert "\n          ::my::op_symint(self_t, n)\n" in text
 
 
+def test_lines_are_counted_on_after_formulas() -> None:
+    operators = "- func: my::op(Tensor self, Tensor? w) -> Tensor\n  dispatch: {CPU: op}\n"
+    entries = "- name: op(Tensor self, Tensor? w) -> Tensor\n  self: 'w.has_value() ? grad * *w : grad * w->sum()'\n"
+    lines = files_of(extension_of(operators, entries))["RegisterDerivatives.cpp"].splitlines()
+    at = lines.index("         w.defined() ? grad * w : grad * w.sum()")
+    assert lines[at - 1].startswith("#line 2 ")
+    assert lines[at + 1] == f'#line {at + 3} "RegisterDerivatives.cpp"'
+
+
 def test_what_torch_knows_of_its_operators_by_name_holds_for_them_only() -> None:
     operators = "".join(
         f"- func: my::{name}(Tensor self, Tensor output) -> Tensor\n  dispatch: {{CPU: {name}}}\n"
