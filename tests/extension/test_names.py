@@ -79,7 +79,7 @@ def front_end(made: Path, source: str) -> subprocess.CompletedProcess[str]:
     root = Path(torch.__path__[0]) / "include"
     folders = [made, root, root / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"])]
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-DAT_PER_OPERATOR_HEADERS"]
-    command = ["c++", *flags, *(f"-I{folder}" for folder in folders), made / source]
+    command = ["c++", *flags, *(f"-I{folder}" for folder in folders), str(made / source)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -121,12 +121,14 @@ def formulas(names: list[str]) -> tuple[str, str]:
 def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path) -> None:
     """Of a file whose arguments have all names of the code made of formulas, one line of one formula is wrong."""
     require_tools()
-    names = sorted((OWN_NAMES | HELPERS | {"x_dim", "x_sym_sizes", "other_"}) - TORCH_WORDS - {"grads", "name", "size_t"})
+    names = sorted(
+        (OWN_NAMES | HELPERS | {"x_dim", "x_sym_sizes", "other_"}) - TORCH_WORDS - {"grads", "name", "size_t"}
+    )
     definitions, derivatives = formulas(names)
     for path, text in (("native/native_functions", definitions), ("autograd/derivatives", derivatives)):
-        file = tmp_path / "ops" / f"{path}.yaml"
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
+        source = tmp_path / "ops" / f"{path}.yaml"
+        source.parent.mkdir(parents=True)
+        source.write_text(text)
     for file in generate_extension(load(tmp_path / "ops"), extension_templates()):
         place = tmp_path / "out" / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +137,7 @@ def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path
     wrong = derivatives[: derivatives.index("no_such_function")].count("\n") + 1
     errors = {line.partition(": error:")[0] for line in done.stderr.splitlines() if ": error:" in line}
     assert len(errors) == 1, done.stderr[:3000]
-    assert re.fullmatch(rf"ops/autograd/derivatives\.yaml:{wrong}:\d+", *errors)
+    assert re.fullmatch(rf"ops/autograd/derivatives\.yaml:{wrong}:\d+", errors.pop())
 
 
 def test_python_and_the_schema_keep_the_names(made: Path) -> None:
