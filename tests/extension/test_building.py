@@ -27,17 +27,11 @@ at::Tensor mylib::native::twice(const at::Tensor& self) {
   return at::mul(self, 2);
 }
 """
-FORMULA = """
-- name: twice(Tensor self) -> Tensor
-  self: grad * 2
-"""
 
 
 def _project(folder: Path) -> Path:
     assert opgen.main(["new", "mylib", "--into", str(folder)]) == 0
     (folder / "ops" / "native" / "native_functions.yaml").write_text(TINY)
-    (folder / "ops" / "autograd").mkdir()
-    (folder / "ops" / "autograd" / "derivatives.yaml").write_text(FORMULA)
     (folder / "src" / "kernels.cpp").write_text(TWICE)
     return folder
 
