@@ -17,6 +17,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.importing.definitions import Imported, combine, render_definitions
 from opgen.importing.dispatcher import read_dispatcher
 from opgen.importing.sources import read_source
+from opgen.output.console import count
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -52,11 +53,9 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     if chosen is None:
         return None
     emitters = bind((Emitter("definitions", definitions),), chosen)
-    text = (
-        ""
-        if given.dry_run
-        else f"{len(chosen.operators)} operators of '{chosen.namespace}' are in {given.install_dir}\n"
-    )
+    number = len(chosen.operators)
+    what = f"{count(number, 'operator')} of '{chosen.namespace}' {'is' if number == 1 else 'are'}"
+    text = "" if given.dry_run else f"{what} in {given.install_dir}\n"
     step = f"read the definitions, then run 'opgen gen --source-path {given.install_dir} --install-dir generated'"
     # The file is the user's from now on.
     return Work(emitters, install_root(given.install_dir), TemplateSet(), text=text, has_manifest=False, next_step=step)

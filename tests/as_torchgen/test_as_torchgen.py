@@ -2,6 +2,8 @@
 
 Each program of `programs/` runs twice in a process of its own: with the installed torchgen, and with
 `opgen.as_torchgen` in its place.  Answers are compared as they are; texts of C++ and Python as tokens.
+
+The commands of docs/library.md that do so are run here.
 """
 
 from __future__ import annotations

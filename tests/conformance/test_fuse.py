@@ -1,4 +1,7 @@
-"""Inductor's patterns, traced anew, beside those that torch ships; and torch's folder, which stays as it is."""
+"""Inductor's patterns, traced anew, beside those that torch ships; and torch's folder, which stays as it is.
+
+The commands of docs/other-generators.md that do so are run here.
+"""
 
 from __future__ import annotations
 

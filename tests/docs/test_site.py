@@ -8,12 +8,18 @@ from pathlib import Path
 
 import yaml
 
+from tests.docs import flags
+
 
 def test_the_site_builds(repository: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "site" / "definitions" / "index.html").is_file()
+
+
+def test_the_reference_of_flags_is_that_of_the_parsers() -> None:
+    assert flags.PAGE.read_text(encoding="utf-8") == flags.render(), "run 'python -m tests.docs.flags'"
 
 
 def _pages(navigation: object) -> list[str]:

@@ -1,4 +1,7 @@
-"""What builds cost and need: torch without a toolkit for its device, tools that are missing."""
+"""What builds cost and need: torch without a toolkit for its device, tools that are missing.
+
+The shape function in Python is that of docs/extension.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Kept headers of shims are held against the operators: those of all devices in one run, and nothing is touched."""
+"""Kept headers of shims are held against the operators: those of all devices in one run, and nothing is touched.
+
+The commands of docs/aoti-shims.md that do so are run here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whether nanobind matches mlx is read from their files, and the message names the release to install."""
+"""Whether nanobind matches mlx is read from their files, and the message names the release to install.
+
+The commands of docs/mlx.md that do so are run here.
+"""
 
 from __future__ import annotations
 
