@@ -36,7 +36,8 @@ def name_of(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_says_what_to_do_with_it(page: Path) -> None:
     blocks = list(read_blocks(page, ROOT))
-    assert [block.place for block in blocks if block.action not in ACTIONS] == []
+    unsaid = [block.place for block in blocks if block.action not in ACTIONS]
+    assert not unsaid, f"say above these blocks what to do with them (tests/docs/blocks.py): {', '.join(unsaid)}"
     for block in blocks:
         assert block.value or block.action in ("run", "session", "program"), block.place
         if block.action == "covered by":

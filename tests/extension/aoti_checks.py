@@ -1,6 +1,7 @@
 """A model that AOTInductor compiles with the operators of `authors/`: it calls their kernels and not the dispatcher.
 
 The arguments are the folder of the Python package and a folder to write to; a check that fails raises an error.
+What docs/how-to/aotinductor.md shows is done here.
 """
 
 from __future__ import annotations
