@@ -64,7 +64,11 @@ class Browser:
     def open(self, page: Path, fragment: str = "") -> None:
         """Load a page from the disk anew."""
         self.driver.get("about:blank")
-        self.driver.get(page.as_uri() + fragment)
+        self.visit(page.as_uri() + fragment)
+
+    def visit(self, address: str) -> None:
+        """Load a page."""
+        self.driver.get(address)
 
     def run(self, script: str, *arguments: object) -> Any:
         """Return the value of a function's body in JavaScript."""

@@ -309,8 +309,8 @@ def test_builds_in_two_folders_share_a_compiler_cache(tutorial: Path) -> None:
     again = tutorial.parent / "again"
     shutil.copytree(tutorial, again, ignore=shutil.ignore_patterns("build", "site", "generated*"))
     runner = cached(again, tutorial.parent)
-    build = 'cmake -G "Unix Makefiles" -S . -B build -Dopgen_DIR="$(opgen --cmake-dir)" && cmake --build build'
-    code, said = runner.shell(f"ccache --zero-stats > /dev/null; {build}")
+    configure = 'cmake -G "Unix Makefiles" -S . -B build -Dopgen_DIR="$(opgen --cmake-dir)"'
+    code, said = runner.shell(f"{configure} && ccache --zero-stats && cmake --build build")
     assert code == 0, said
     lines = runner.shell("ccache --print-stats")[1].splitlines()
     counts = {name: int(count) for name, count in (line.split("\t") for line in lines)}
