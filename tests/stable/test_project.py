@@ -1,4 +1,7 @@
-"""`opgen new --stable-abi`: what is laid out builds in seconds and passes its tests; what a package is to others."""
+"""`opgen new --stable-abi`: what is laid out builds in seconds and passes its tests; what a package is to others.
+
+It is what docs/how-to/stable-abi.md describes.
+"""
 
 from __future__ import annotations
 
