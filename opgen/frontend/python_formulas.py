@@ -86,7 +86,12 @@ _CONSTANTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Constants of C++, without their namespaces."""
 _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {"std::max": "max", "std::min": "min", "std::abs": "abs", "std::make_tuple": ""}
+    {
+        "std::max": "_builtins.max",
+        "std::min": "_builtins.min",
+        "std::abs": "_builtins.abs",
+        "std::make_tuple": "",
+    }
 )
 """Functions of C++ that are Python's own; a tuple needs no function."""
 _MEMBERS: Final[Mapping[str, str]] = MappingProxyType(

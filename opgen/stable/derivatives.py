@@ -6,12 +6,12 @@ A formula that asks a tensor only for its sizes or its type saves these and not 
 
     class Rowsum(Gradients):
         inputs = ("self",)
-        facts = (("self_shape", "self", lambda tensor: tensor.shape),)
+        facts = (("_self_shape", "self", lambda tensor: tensor.shape),)
 
-        def compute(needs, grads, self_shape):
+        def compute(needs, grads, _self_shape):
             grad = grads[0]
             found = []
-            found += [grad.expand(self_shape) if needs[0] else None]
+            found += [grad.expand(_self_shape) if needs[0] else None]
             return found
 """
 
@@ -81,11 +81,12 @@ def _has_formulas(extension: Extension, matched: NativeFunctionWithDifferentiabi
     # An operator on lists needs formulas of its own.
     is_own = not any(info in extension.autograd.list_infos for info in infos) or not is_foreach_func(matched.func)
     kinds_out = bool(matched.func.func.arguments.out)
-    return is_own and not kinds_out and any(info.has_derivatives for info in infos) and not _is_implicit(matched.func)
-
-
-def _is_implicit(function: NativeFunction) -> bool:
-    return has_composite_implicit_kernel(function)
+    return (
+        is_own
+        and not kinds_out
+        and any(info.has_derivatives for info in infos)
+        and not has_composite_implicit_kernel(matched.func)
+    )
 
 
 def _classes(
@@ -171,7 +172,7 @@ def _gradients(derivative: Derivative, text: str, start: int) -> Iterator[str]:
     needs = f"needs[{start}:{start + count}]"
     if "grad_input_mask" in names_in(text):
         yield f"grad_input_mask = {needs}"
-    yield f"found += {_operand(text)} if any({needs}) else ({', '.join(['None'] * count)})"
+    yield f"found += {_operand(text)} if _builtins.any({needs}) else ({', '.join(['None'] * count)})"
 
 
 def _operand(text: str) -> str:
@@ -194,7 +195,7 @@ class _Fact:
     @property
     def name(self) -> str:
         """What the formula calls it."""
-        return f"{python_name(self.argument)}_{self.attribute}"
+        return f"_{self.argument}_{self.attribute}"
 
     def spelled(self) -> str:
         """Return the fact as `_derivatives.py` lists it."""

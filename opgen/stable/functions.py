@@ -107,7 +107,7 @@ def _default(argument: PythonArgument) -> str:
     if argument.default is None:
         return ""
     if argument.default in _NOT_FINITE:
-        return f'=float("{argument.default}")'
+        return f'=_float("{argument.default}")'
     text = stub_default(argument.default, argument.type)
     is_format = argument.type.base_ty is BaseTy.MemoryFormat and text != "None"
     text = text if not is_format or text.startswith("torch.") else f"torch.{text}"
@@ -123,7 +123,7 @@ def _statements(overload: Overload, numbers: set[str]) -> Iterator[str]:
     names = {a.name: _name(a) for a in signature.arguments() if not isinstance(a, PythonOutArgument)}
     operands = [names[a.name] for a in signature.input_args if _is_operand(a)]
     if numbers:
-        are_tensors = " and ".join([f"isinstance({operand}, _Tensor)" for operand in operands])
+        are_tensors = " and ".join([f"_isinstance({operand}, _Tensor)" for operand in operands])
         yield f"if not ({are_tensors}):"
         yield f"    {', '.join(operands)} = _opgen.with_tensors({', '.join(operands)})"
     for argument in signature.arguments():
@@ -177,7 +177,7 @@ def _wrapped(signature: PythonSignature, call: str) -> str:
     if structseq_fieldnames(signature.returns):
         return f"_types.{signature.name}(*{call})"
     if len(signature.returns) == 1 and isinstance(signature.returns[0].type, ListType):
-        return f"tuple({call})"
+        return f"_tuple({call})"
     return call
 
 
@@ -200,6 +200,6 @@ def _dispatch(name: str, overloads: Sequence[Overload]) -> Iterator[str]:
     yield f"result = {call}"
     if counts:
         sizes = ", ".join(str(count) for count in sorted(counts))
-        yield f"if isinstance(result, tuple) and len(result) in ({sizes},):"
+        yield f"if _isinstance(result, _tuple) and _len(result) in ({sizes},):"
         yield f"    return _types.{name}(*result)"
-    yield "return tuple(result) if isinstance(result, list) else result"
+    yield "return _tuple(result) if _isinstance(result, _list) else result"

@@ -95,7 +95,7 @@ grad * weight if weight is not None else grad
 weight.dim() > 1
 grad.to(dtype=self.dtype)
 grad.to(dtype=torch.float64)
-max(n, 2)
+_builtins.max(n, 2)
 grads[0][1]
 None
 None

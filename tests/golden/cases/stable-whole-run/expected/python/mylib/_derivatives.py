@@ -2,6 +2,9 @@
 # mypy: ignore-errors
 """The formulas of derivatives.yaml in Python."""
 
+# Arguments may be called as functions of Python.
+import builtins as _builtins
+
 import torch
 
 from ._support import ATEN as _aten, Gradients, not_implemented as _not_implemented, OPERATORS as _ops
@@ -42,12 +45,12 @@ class Rowsum(Gradients):
     inputs = ("self",)
     saved = ("dim",)
     facts = (
-        ("self_shape", "self", lambda tensor: tensor.shape),
+        ("_self_shape", "self", lambda tensor: tensor.shape),
     )
 
     @staticmethod
-    def compute(needs, grads, dim, self_shape):
+    def compute(needs, grads, dim, _self_shape):
         grad = grads[0]
         found = []
-        found += [grad.unsqueeze(dim).expand(self_shape) if needs[0] else None]
+        found += [grad.unsqueeze(dim).expand(_self_shape) if needs[0] else None]
         return found

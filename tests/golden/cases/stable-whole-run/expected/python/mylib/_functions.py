@@ -2,6 +2,9 @@
 # mypy: ignore-errors
 """The functions of the package; the stub beside this file has their types."""
 
+# Operators and their arguments may be called as these.
+from builtins import float as _float, isinstance as _isinstance, len as _len, list as _list, tuple as _tuple
+
 import torch as _torch
 from torch import Tensor as _Tensor
 
@@ -16,7 +19,7 @@ def blend(input, other, *, weight=0.5, out=None):
 
     Goes from `input` towards `other` by `weight`.
     """
-    if not (isinstance(input, _Tensor) and isinstance(other, _Tensor)):
+    if not (_isinstance(input, _Tensor) and _isinstance(other, _Tensor)):
         input, other = _opgen.with_tensors(input, other)
     if out is not None:
         return _ops.blend.out(input, other, weight=weight, out=out)
@@ -47,4 +50,4 @@ def scale_(input, by):
 def twice(input, weight=None):
     """twice(input, weight=None) -> Tensor[]
     """
-    return tuple(_ops.twice.default(input, weight))
+    return _tuple(_ops.twice.default(input, weight))
