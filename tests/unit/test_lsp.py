@@ -111,6 +111,10 @@ def test_mistakes_in_derivatives(ops: Path) -> None:
         assert mistake.code == "unknown-variable"
         assert mistake.range.start == types.Position(1, 15)
         assert await editor.change(text.replace("yb", "by")) == []
+        # Which language formulas are needed in is up to the build.
+        assert await editor.change(text.replace("grad * yb", "{python: grad * by}")) == []
+        (mistake,) = await editor.change(text.replace("grad * yb", "{python: grad * yb}"))
+        assert mistake.code == "unknown-variable"
 
     (ops / "ops/autograd").mkdir()
     with_editor(ops / "ops/autograd/derivatives.yaml", use)
