@@ -53,7 +53,7 @@ class Cost:
 
 def run(command: Sequence[str | os.PathLike[str]], folder: Path) -> None:
     """Run a command in a folder; end the program with all that the command said if it fails."""
-    environment = {**os.environ, "PYTHONPATH": os.fspath(REPOSITORY), "MAX_JOBS": JOBS}
+    environment = {**os.environ, "PYTHONPATH": os.fspath(REPOSITORY), "MAX_JOBS": JOBS, "CCACHE_DISABLE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}")

@@ -165,16 +165,19 @@ def _torch_builder() -> Any:
     return importlib.import_module(_TORCH)
 
 
-def _compiler_flags() -> list[str]:
-    """Return flags for the C++ compiler; GCC's garbage collector takes a sixth of its time and frees little."""
+def _compiler_flags(cpp_extension: Any) -> list[str]:
+    """Return flags for the C++ compiler.
+
+    GCC's garbage collector takes a sixth of its time and frees little. Warnings in torch's headers, which setuptools
+    asks for with Python's own flags, would hide those in the author's sources.
+    """
+    if sys.platform == "win32":
+        return [*_FLAGS]
     compiler = (os.environ.get("CXX") or "c++").split()
-    said = (
-        ""
-        if sys.platform == "win32"
-        else subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    )
+    said = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
     is_gcc = "Free Software Foundation" in said
-    return [*_FLAGS, *(["--param=ggc-min-heapsize=1000000"] if is_gcc else [])]
+    headers = [f"-isystem{folder}" for folder in cpp_extension.include_paths()]
+    return [*_FLAGS, *headers, *(["--param=ggc-min-heapsize=1000000", "-Wno-psabi"] if is_gcc else [])]
 
 
 def _require_tool(name: str, install: str, *, found: bool) -> None:
@@ -225,7 +228,7 @@ def _extension(
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
         files += [*made.get("cuda_sources", ()), *_paths(cuda_sources)]
-    settings.setdefault("extra_compile_args", {"cxx": _compiler_flags(), "nvcc": ["-std=c++20"]})
+    settings.setdefault("extra_compile_args", {"cxx": _compiler_flags(cpp_extension), "nvcc": ["-std=c++20"]})
     settings.setdefault("extra_link_args", [*_LINKED_FLAGS])
     folders = [os.path.abspath(output), *map(os.path.abspath, include_dirs)]
     if made["definitions"]:
@@ -263,7 +266,7 @@ def load(
     folder = Path(build_directory).resolve()
     shim_flags = _shim_flags(folder / "generated") if aoti_shims else ()
     made = generate_sources(definitions, folder / "generated", flags=(*flags, *shim_flags))
-    settings.setdefault("extra_cflags", _compiler_flags())
+    settings.setdefault("extra_cflags", _compiler_flags(cpp_extension))
     settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
     folder.mkdir(parents=True, exist_ok=True)

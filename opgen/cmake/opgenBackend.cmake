@@ -22,6 +22,7 @@ function(opgen_backend name)
     set(ARG_OPTIONS --from-torch)
   endif()
   _opgen_find_torch()
+  _opgen_find_torch_devices(cuda hip xpu)
 
   set(checks)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${input}")

@@ -207,6 +207,7 @@ function(opgen_extension name)
   set(lists "${output}/sources.cmake")
   _opgen_generate("${name}" "${input}" "${output}" "${lists}" "${flags}")
   include("${lists}")
+  _opgen_find_torch_devices(${opgen_devices})
 
   # Your sources come first: schemas that name a TorchBind class are registered after the class.
   set(sources ${ARG_SOURCES} ${opgen_sources})

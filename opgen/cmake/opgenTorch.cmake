@@ -1,10 +1,11 @@
 # torch for CMake: its headers and libraries as the target `opgen::torch`, found without `find_package(Torch)`.
 #
-# `find_package(Torch)` fails for a torch with CUDA on a machine without CUDA's toolkit, and takes a second.  Only where
-# there are a torch with CUDA, HIP or XPU and the device's compiler is it called, for what sources for the device need.
+# `find_package(Torch)` fails for a torch with CUDA on a machine without CUDA's toolkit, and takes a second. It is called
+# only for operators with kernels for CUDA, HIP or XPU, if torch has the device and the machine the device's compiler.
 #
 #     _opgen_find_torch()       sets OPGEN_TORCH_ROOT and OPGEN_TORCH_PYTHON_LIBRARY, and makes opgen::torch, and
 #                               opgen::stable_torch, which has torch's stable ABI alone
+#     _opgen_find_torch_devices(…)  adds what sources for these kinds of device need
 #     _opgen_has_device(…)      whether sources for a kind of device can be compiled
 
 # Sets OPGEN_TORCH_ROOT: the torch that Torch_DIR or CMAKE_PREFIX_PATH names, or else that of the Python.
@@ -45,13 +46,6 @@ function(_opgen_find_torch)
     target_link_libraries(opgen::torch INTERFACE torch) # the caller has found it
     return()
   endif()
-  _opgen_device_compilers(devices)
-  if(devices)
-    list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_ROOT}/share/cmake")
-    find_package(Torch REQUIRED)
-    target_link_libraries(opgen::torch INTERFACE torch)
-    return()
-  endif()
   foreach(name torch torch_cpu c10)
     find_library(OPGEN_LIBRARY_${name} ${name} HINTS "${folder}" NO_DEFAULT_PATH)
     mark_as_advanced(OPGEN_LIBRARY_${name})
@@ -63,6 +57,19 @@ function(_opgen_find_torch)
   target_include_directories(opgen::torch SYSTEM INTERFACE "${include}" "${include}/torch/csrc/api/include")
   _opgen_abi(abi)
   target_compile_definitions(opgen::torch INTERFACE ${abi})
+endfunction()
+
+# Adds what sources for these kinds of device need to opgen::torch, where torch has them and the machine a compiler.
+function(_opgen_find_torch_devices)
+  if(TARGET torch)
+    return()
+  endif()
+  _opgen_device_compilers(found ${ARGN})
+  if(found)
+    list(APPEND CMAKE_PREFIX_PATH "${OPGEN_TORCH_ROOT}/share/cmake")
+    find_package(Torch REQUIRED)
+    target_link_libraries(opgen::torch INTERFACE torch)
+  endif()
 endfunction()
 
 # The headers of torch's stable ABI and the library that has its functions.
@@ -89,12 +96,15 @@ function(_opgen_abi result)
   endif()
 endfunction()
 
-# The kinds of device that torch has libraries for and the machine a compiler; says which are left out.
+# Which of these kinds of device torch has libraries for and the machine a compiler; says which are left out.
 function(_opgen_device_compilers result)
   set(devices)
   foreach(pair "cuda nvcc CUDACXX" "hip hipcc HIPCXX" "xpu icpx SYCLCXX")
     separate_arguments(pair)
     list(GET pair 0 device)
+    if(NOT device IN_LIST ARGN)
+      continue()
+    endif()
     list(GET pair 1 compiler)
     list(GET pair 2 variable)
     find_library(OPGEN_LIBRARY_torch_${device} torch_${device} HINTS "${OPGEN_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
@@ -103,7 +113,12 @@ function(_opgen_device_compilers result)
       find_program(OPGEN_COMPILER_${device} NAMES ${CMAKE_CUDA_COMPILER} $ENV{${variable}} ${compiler}
         HINTS ENV CUDA_HOME ENV CUDA_PATH ENV ROCM_PATH PATHS /usr/local/cuda /opt/rocm PATH_SUFFIXES bin)
       mark_as_advanced(OPGEN_COMPILER_${device})
-      if(OPGEN_COMPILER_${device})
+      if(device STREQUAL "cuda" AND OPGEN_COMPILER_cuda)
+        find_package(CUDAToolkit QUIET)
+      endif()
+      if(device STREQUAL "cuda" AND OPGEN_COMPILER_cuda AND NOT CUDAToolkit_FOUND)
+        message(STATUS "opgen: torch has 'cuda', but the toolkit of ${OPGEN_COMPILER_cuda} has no headers or libraries: sources for it are left out")
+      elseif(OPGEN_COMPILER_${device})
         list(APPEND devices ${device})
       else()
         message(STATUS "opgen: torch has '${device}', but there is no ${compiler}: sources for it are left out")

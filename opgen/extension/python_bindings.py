@@ -51,6 +51,8 @@ _ARGUMENTS: Final = frozenset(
     }
 )
 """The types of arguments that it reads."""
+_NUMBERS: Final = frozenset({BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex, BaseTy.float})
+"""The types of numbers that may come as a tensor while torch.jit.trace is at work, also in lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +98,26 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
 def emit_python_support(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `PythonSupport.cpp`, if there is to be a Python package."""
     if extension.python is not None:
-        yield render_file(extension, templates, _SUPPORT, _SUPPORT)
+        read = {_element(t) for t in _argument_types(extension.python)}
+        yield render_file(extension, templates, _SUPPORT, _SUPPORT, reads_numbers=bool(read & _NUMBERS))
+
+
+def _argument_types(python: PythonProgram) -> list[Type]:
+    return [argument.type for function in python.bound for argument in function.func.arguments.flat_all]
+
+
+def _element(t: Type) -> BaseTy | None:
+    """Return the base type that a type is, or that it is a list or an optional value of."""
+    while isinstance(t, OptionalType | ListType):
+        t = t.elem
+    return t.name if isinstance(t, BaseType) else None
 
 
 def _needs_torch_headers(python: PythonProgram) -> bool:
     """Whether a function has an argument or a result that only torch's own headers convert."""
-    schemas = [function.func for function in python.bound]
-    arguments = [argument.type for schema in schemas for argument in schema.arguments.flat_all]
-    results = [result.type for schema in schemas for result in schema.returns]
+    results = [result.type for function in python.bound for result in function.func.returns]
     return not (
-        all(_is_plain(t, _ARGUMENTS, _ELEMENTS) for t in arguments)
+        all(_is_plain(t, _ARGUMENTS, _ELEMENTS) for t in _argument_types(python))
         and all(_is_plain(t, _RESULTS, _RESULTS) for t in results)
     )
 

@@ -5,7 +5,9 @@
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
+$if reads_numbers
 #include <torch/csrc/jit/frontend/tracer.h>
+$endif
 #include <$namespace/Macros.h>
 #include <initializer_list>
 
@@ -33,6 +35,7 @@ ${api} at::Device accelerator(int64_t index) {
   return at::Device(at::getAccelerator(true).value(), static_cast<c10::DeviceIndex>(index));
 }
 
+$if reads_numbers
 ${api} bool is_tracing() {
   return torch::jit::tracer::isTracing();
 }
@@ -45,4 +48,5 @@ ${api} void trace_element(const std::string& name, size_t size, size_t place, co
   torch::jit::tracer::ArgumentStash::stashIntArrayRefElem(name, size, place, value);
 }
 
+$endif
 } // namespace $namespace::detail::python
