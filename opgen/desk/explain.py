@@ -245,7 +245,7 @@ def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]
 def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Service]:
     """Yield what torch does with the forms that somebody wrote; derived forms follow from those."""
     written = [form for form in forms if "generated" not in form.tags]
-    has_formula = any(subject.facts[qualified_name(form)].gradients for form in forms)
+    has_formula = _has_formula(subject, forms)
     for name, keys, cost in _SERVICES if subject.is_extension else _SERVICES_OF_TORCH:
         for form in written:
             place = _first_place(subject, form, keys)
@@ -257,6 +257,17 @@ def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Ser
             yield Service(name, str(form.func.name), place, "" if is_served or not _is_needed(name, form) else cost)
 
 
+def _has_formula(subject: Subject, forms: Sequence[NativeFunction]) -> bool:
+    """Return whether derivatives.yaml has an entry for an operator, or for what it does with the elements of lists."""
+    of_elements = forms[0].root_name.removeprefix(_ON_LISTS)
+    others = subject.program.functions if forms[0].root_name != of_elements else ()
+    return any(
+        subject.facts[qualified_name(each)].gradients
+        for each in (*forms, *(other for other in others if other.root_name == of_elements))
+    )
+
+
+_ON_LISTS: Final = "_foreach_"
 _AUTOGRAD_SERVICE: Final = "autograd"
 _OF_GEN_AUTOGRAD: Final = "VariableType of gen_autograd"
 _NO_FORMULA: Final = "no formula in derivatives.yaml: a backward raises an error"
@@ -283,6 +294,8 @@ _SERVICES_OF_TORCH: Final = (
 def _is_needed(service: str, form: NativeFunction) -> bool:
     if service == "functionalization" and not form.func.is_mutable:
         return False
+    if service == _AUTOGRAD_SERVICE and form.func.kind() is SchemaKind.out:
+        return False  # a call with `out=` records nothing
     if service in (_AUTOGRAD_SERVICE, "vmap") and not form.func.arguments.has_tensor_arg():
         return False
     return not form.has_composite_implicit_autograd_kernel

@@ -163,7 +163,8 @@ def _entry(span: Span, folder: str) -> Mapping[str, Any]:
 
 
 def _relative(place: str, folder: str) -> str:
-    return place.removeprefix(f"{folder}/") if folder else place
+    inner = place.removeprefix(f"{folder}/") if folder else place
+    return inner.removeprefix("../") if inner != place else place
 
 
 def entry_text(span: Span) -> tuple[str, int]:

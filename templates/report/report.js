@@ -113,6 +113,7 @@
 
   // Rows are added as they are needed: torch has thousands of operators.
   function show(found, isMatrix) {
+    var current = found.findIndex(function (operator) { return operator.file === readState().get('op'); });
     var shown = 0, body = results, observer = null;
     results.innerHTML = '';
     if (!found.length) {
@@ -140,7 +141,9 @@
       if (button.hidden && observer) observer.disconnect();
     }
     button.onclick = more;
-    more();
+    do more(); while (shown <= current);
+    var row = results.querySelector('a[aria-current]');
+    if (row && current >= 0) row.scrollIntoView({block: 'nearest'});
     observer = new IntersectionObserver(function (entries) {
       if (entries.some(function (entry) { return entry.isIntersecting; })) more();
     }, {rootMargin: '600px'});
@@ -305,8 +308,8 @@
     if (asked !== drawn) {
       drawn = asked;
       var found = matching(state);
-      show(found, isMatrix);
       results.scrollTop = 0;
+      show(found, isMatrix);
       byId('count').textContent = found.length === operators.length ? found.length.toLocaleString('en') + ' operators'
         : found.length.toLocaleString('en') + ' of ' + operators.length.toLocaleString('en') + ' operators';
     }

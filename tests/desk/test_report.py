@@ -317,6 +317,13 @@ def test_the_report_of_torch_opens_at_once(browser: Browser, torch_report: Path)
     assert int(browser.text("#count").split()[0].replace(",", "")) > 1500
     browser.find("#q").send_keys("add.Tensor")
     assert names(browser)[0] == "aten::add.Tensor"
+    # Of operators on lists, the formulas are those for tensors.
+    assert "no autograd" not in browser.text(".row[data-op='_foreach_add.Tensor']")
+    # The row of an operator is in sight, however far down it is.
+    browser.open(torch_report / "index.html", "#op=zeros")
+    row = browser.find(".row[aria-current]")
+    assert 0 < row.rect["y"] - browser.run("return scrollY") < DESKTOP[1]
+    browser.open(torch_report / "index.html")
     # Further rows come when they are scrolled to.
     browser.find("#q").clear()
     first = len(browser.all("#results .row"))
