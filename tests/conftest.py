@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from xdist.scheduler import LoadFileScheduling
 from tests import reaper
 from tests.sharing import Share
 
+BEGAN: Final = pytest.StashKey[float]()
 QUICK: Final = ("tests/unit/", "tests/golden/", "tests/property/")
 """Tests that come first: they take about a minute in all, and most mistakes show in them."""
 SLOWEST_FIRST: Final = (
@@ -62,18 +64,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule | N
     return Schedule(config, log)
 
 
+MINUTES: Final = 18
+"""How long all tests take on two cores of the machine that runs them for every change."""
+MEASURED: Final = "opgen/minutes"
+"""Where pytest's cache has how long they took here."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """End the compilers and generators of a session that is stopped."""
     if not hasattr(config, "workerinput"):
         reaper.start()
 
 
-def pytest_report_header() -> str:
+def pytest_report_header(config: pytest.Config) -> str:
     """Say how long to wait."""
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    measured = None if cache is None else cache.get(MEASURED, None)
+    last = f"took {measured} minutes the last time here" if measured else f"take about {MINUTES} minutes on two cores"
     return (
-        "opgen: all tests take about 20 minutes on two cores (-n auto), the quick ones come first;\n"
+        f"opgen: all tests {last} (-n auto), the quick ones come first;\n"
         "       tests/unit and tests/golden alone take a minute"
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Note when the session began."""
+    session.config.stash[BEGAN] = time.monotonic()
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Keep how long all tests took, for the next session's header."""
+    config = session.config
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    is_whole = not config.option.keyword and config.args == config.getini("testpaths")
+    if is_whole and exitstatus == 0 and cache is not None and not hasattr(config, "workerinput"):
+        cache.set(MEASURED, round((time.monotonic() - config.stash[BEGAN]) / 60) or 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,6 +14,7 @@ import pytest
 from tests.compile.test_compile import Compiler, compiler
 from tests.compilers import QUICK
 from tests.conformance.runs import run_command
+from tests.sharing import Share
 
 __all__ = ["compiler"]
 
@@ -122,11 +123,15 @@ def _generate(out: Path, *flags: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def outcome(
-    compiler: Compiler, torch_source: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[dict[str, object], ...]:
-    """For each call, what came of it and what should; the same of names and defaults of arguments."""
-    folder = tmp_path_factory.mktemp("unboxing")
+def outcome(compiler: Compiler, torch_source: Path, share: Share) -> tuple[dict[str, object], ...]:
+    """For each call, its result and the expected one; the same for names and defaults of arguments."""
+    folder = share.folder("unboxing", lambda folder: _build_and_call(compiler, torch_source, folder))
+    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    assert isinstance(answers, list)
+    return tuple(answers)
+
+
+def _build_and_call(compiler: Compiler, torch_source: Path, folder: Path) -> None:
     (folder / "operators.yaml").write_text("".join(f"- {name}\n" for name in OPERATORS), encoding="utf-8")
     listed = folder / "operators.yaml"
     shutil.copytree(torch_source / "native", folder / "ops/native")  # without templates: ours are used
@@ -137,9 +142,7 @@ def outcome(
     libraries = compiler.torch_include.parent / "lib"
     built = folder / "check.so"
     _run(compiler.program, *flags, HERE / "unboxing_check.cpp", "-o", built, f"-L{libraries}", "-ltorch_cpu", "-lc10")
-    answers = json.loads(_run(sys.executable, "-c", CALLS, built))
-    assert isinstance(answers, list)
-    return tuple(answers)
+    (folder / "answers.json").write_text(_run(sys.executable, "-c", CALLS, built), encoding="utf-8")
 
 
 def _run(*command: object) -> str:

@@ -309,12 +309,12 @@ def test_mistakes_of_users_are_no_assertions(modules: tuple[Module, ...]) -> Non
     _fail_for_each(wrong)
 
 
-def test_names_say_something() -> None:
+def test_names_say_something(modules: tuple[Module, ...]) -> None:
     paths = [path for path in PACKAGE.rglob("util*.py") if path.parent != PACKAGE / AS_TORCHGEN]
     wrong = [str(path.relative_to(REPOSITORY)) for path in paths]
     wrong += [
         f"{module.place(node)}: {node.name}"
-        for module in _load()
+        for module in modules
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith(("process_", "handle_"))
     ]

@@ -542,7 +542,7 @@ class TestAnyText:
             assert load_yaml(Path(file.name), log) is not None or log.has_errors
             log.render()
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=100, deadline=None)
     @given(DATA)
     def test_what_pyyaml_writes_is_read_back(self, data: object) -> None:
         text = yaml.safe_dump(data, allow_unicode=True, default_style='"')
