@@ -14,7 +14,6 @@ are for other devices.  The module `aoti` of the Python package has what a model
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -28,6 +27,7 @@ from opgen.extension.includes import operator_headers, render_file
 from opgen.extension.schemas import registered_tags
 from opgen.extension.shim_signatures import ShimSignature, is_called_by_models, shim_signature
 from opgen.frontend.fallback_ops import packaged_shim_names
+from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, SchemaKind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet

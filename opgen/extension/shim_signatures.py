@@ -13,12 +13,12 @@ with the model leads there: C++ tells overloads apart, and an integer from a flo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from opgen.api import c_shim
 from opgen.api.boxing import is_argument_boxed, is_return_boxed
 from opgen.api.types import UnsupportedTypeError
+from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, Return, Type
 
 _SCALAR: Final = BaseType(BaseTy.Scalar)
