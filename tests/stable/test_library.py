@@ -194,6 +194,14 @@ def test_missing_derivatives_are_errors(portable: ModuleType) -> None:
         portable.scaled_add_(a, a)
 
 
+def test_writing_lists_has_no_derivative(portable: ModuleType) -> None:
+    first, second = numbers(3, grad=True) * 1, numbers(3)
+    portable.halve_all([second, first])
+    assert (first.requires_grad, second.requires_grad) == (True, True)
+    with pytest.raises(NotImplementedError, match="derivative for portable::halve_all"):
+        second.sum().backward()
+
+
 def test_accumulating_has_no_derivative(portable: ModuleType) -> None:
     total, value = numbers(3), numbers(3, grad=True)
     portable.accumulate(total, value)
@@ -232,6 +240,8 @@ def test_writes_count_versions(portable: ModuleType) -> None:
         lambda x: portable.rowsum(numbers(2, 3), out=x),
         lambda x: portable.clear_(x),
         lambda x: portable.accumulate(x, numbers(3)),
+        lambda x: portable.halve_all([numbers(3), x]),
+        lambda x: portable.halve_all([numbers(3)], x),
     )
     for write in writes:
         tensor = numbers(3)
@@ -261,16 +271,15 @@ def test_gradients_flow_through_views_that_are_written(portable: ModuleType) -> 
 # ------------------------------------------------------------------------------------- compilers
 
 
-def _program(portable: ModuleType, accumulate: Function | None = None) -> Function:
-    accumulate = accumulate or portable.accumulate
-
+def _program(portable: ModuleType) -> Function:
     def program(a: Any, b: Any) -> Any:
         c = portable.scaled_add(a, b, scale=2)
         d = portable.ratio_(c * 1, b)
         portable.scaled_add_(d, c)
         total = torch.zeros_like(d)
-        accumulate(total, d)
+        portable.accumulate(total, d)
         portable.scaled_add(c, d, out=total)
+        portable.halve_all([total, d], c)
         cleared = portable.clear_(d.detach() * 1)
         least, greatest = portable.extremes(c)
         first, second = portable.halves(c)
@@ -357,12 +366,24 @@ def test_torch_checks_the_operators(portable: ModuleType) -> None:
 
 def test_functionalize(portable: ModuleType) -> None:
     # torch rejects operators whose writes it replaces itself when it compiles.
-    program, a, b = _program(portable, portable.scaled_add_), numbers(3, 4), numbers(4)
+    def program(a: Any, b: Any) -> Any:
+        c = portable.ratio_(portable.scaled_add(a, b), b)
+        return c * 1, portable.clear_(c), portable.scaled_add(c, a, out=torch.zeros_like(a))
+
+    a, b = numbers(3, 4), numbers(4)
     found = torch.func.functionalize(program)(a, b)
     torch.testing.assert_close(_detached(found), _detached(program(a, b)))
 
 
 # ------------------------------------------------------------------------------------------ vmap
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_vmap_loops_over_other_operators(portable: ModuleType) -> None:
+    a = numbers(4, 2, 3)
+    torch.testing.assert_close(torch.func.vmap(portable.rowsum)(a), a.sum(1))
+    grads = torch.func.vmap(torch.func.grad(lambda x: (portable.rowsum(x) ** 2).sum()))(a)
+    torch.testing.assert_close(grads, torch.func.vmap(torch.func.grad(lambda x: (x.sum(0) ** 2).sum()))(a))
 
 
 @pytest.mark.filterwarnings("error:There is a performance drop")

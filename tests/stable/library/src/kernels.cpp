@@ -172,6 +172,16 @@ void accumulate(Tensor& total, const Tensor& value) {
   fill(total, value, total, scaled(1));
 }
 
+void halve_all(HeaderOnlyArrayRef<Tensor> tensors, const std::optional<Tensor>& more) {
+  std::vector<Tensor> written = tensors.vec();
+  if (more) {
+    written.push_back(*more);
+  }
+  for (Tensor& tensor : written) {
+    fill(tensor, tensor, tensor, [](auto a, auto) { return a / 2; });
+  }
+}
+
 Tensor copied(const Tensor& self) {
   return torch::stable::clone(self);
 }
