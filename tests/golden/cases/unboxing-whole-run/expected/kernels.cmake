@@ -1,19 +1,6 @@
 set(
 kernels
     "out/RegisterCodegenUnboxedKernels_0.cpp"
-    "out/RegisterCodegenUnboxedKernels_1.cpp"
-    "out/RegisterCodegenUnboxedKernels_2.cpp"
-    "out/RegisterCodegenUnboxedKernels_3.cpp"
-    "out/RegisterCodegenUnboxedKernels_4.cpp"
-    "out/RegisterCodegenUnboxedKernels_5.cpp"
-    "out/RegisterCodegenUnboxedKernels_6.cpp"
-    "out/RegisterCodegenUnboxedKernels_7.cpp"
-    "out/RegisterCodegenUnboxedKernels_8.cpp"
-    "out/RegisterCodegenUnboxedKernels_9.cpp"
     "out/UnboxingFunctions.h"
     "out/UnboxingFunctions_0.cpp"
-    "out/UnboxingFunctions_1.cpp"
-    "out/UnboxingFunctions_2.cpp"
-    "out/UnboxingFunctions_3.cpp"
-    "out/UnboxingFunctions_4.cpp"
 )
