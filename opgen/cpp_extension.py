@@ -269,6 +269,8 @@ def load(
     settings.setdefault("extra_cflags", _compiler_flags(cpp_extension))
     settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
+    # Ninja then says what it compiles, and how many steps are left.
+    settings.setdefault("verbose", sys.stderr.isatty())
     folder.mkdir(parents=True, exist_ok=True)
     try:
         library = cpp_extension.load(

@@ -36,6 +36,16 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "How much is optimized" FORCE)
 endif()
 
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
+  find_program(OPGEN_NINJA NAMES ninja ninja-build)
+  mark_as_advanced(OPGEN_NINJA)
+  if(OPGEN_NINJA)
+    message(STATUS "opgen: Make compiles one source at a time unless told otherwise; for all cores, configure with: cmake -G Ninja")
+  else()
+    message(STATUS "opgen: Make compiles one source at a time unless told otherwise; Ninja uses all cores; install it with: python -m pip install ninja")
+  endif()
+endif()
+
 # Vectors are never handed from one library to another.  GCC's collector takes a sixth of the time, and finds little:
 # below a gigabyte it may rest.
 set(OPGEN_GNU_OPTIONS
