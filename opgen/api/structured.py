@@ -63,12 +63,14 @@ def argument_ctype(t: Type) -> CType:
     if isinstance(t, BaseType):
         return _REFERENCES[t.name]
     if isinstance(t, OptionalType):
-        if isinstance(t.elem, ListType) and t.elem.elem == BaseType(BaseTy.int):
+        if isinstance(t.elem, ListType) and t.elem.elem in (BaseType(BaseTy.int), BaseType(BaseTy.SymInt)):
             return OPTIONAL_INT_ARRAY_REF
         return _known(t.elem, _OPTIONALS) or OptionalCType(argument_ctype(t.elem))
     if isinstance(t, ListType):
         if t.elem == OptionalType(BaseType(BaseTy.Tensor)):
             return I_OPT_TENSOR_LIST_REF
+        if t.elem == BaseType(BaseTy.Scalar):
+            return cpp.argument_ctype(t, mutable=False)
         return _known(t.elem, _LISTS) or ArrayRefCType(argument_ctype(t.elem))
     raise UnsupportedTypeError(t, "has no C++ type")
 

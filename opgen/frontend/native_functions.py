@@ -22,6 +22,7 @@ from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
+from opgen.frontend.structured_rules import check_structured_types
 from opgen.frontend.tags import TagDefinition, load_tags
 from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
@@ -164,7 +165,10 @@ def load_program(
         return None
     grouped = tuple(group_functions(definitions.groups))
     view_grouped = tuple(group_views(definitions.functions))
-    breaches = list(check_functionalization(grouped, view_grouped, definitions.release))
+    breaches = [
+        *check_structured_types(grouped),
+        *check_functionalization(grouped, view_grouped, definitions.release),
+    ]
     if breaches:
         log.extend(breaches)
         return None

@@ -49,6 +49,8 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
     for returned in func.returns:
         reason = _refusal(returned.type, is_nested=False)
+        if returned.is_write and isinstance(returned.type, ListType):
+            reason = "a list that is written to can't be returned: return nothing"
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
             return

@@ -301,3 +301,42 @@ def test_no_file_of_a_run_is_overwritten(
 def test_templates_are_not_overwritten_by_what_is_made_of_them(here: Path) -> None:
     assert main(["gen", "-s", "ops", "-d", "ops/templates", "-q"]) == 1
     assert "$generated_comment" in (here / "ops/templates/Functions.h").read_text()
+
+
+@pytest.mark.parametrize("type", ["DeviceIndex[]?", "DeviceIndex", "Tensor[]?[]"])
+def test_structured_operators_take_what_their_kernels_can(
+    here: Path, type: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """These were internal errors."""
+    (here / "mine/native").mkdir(parents=True)
+    (here / "mine/native/native_functions.yaml").write_text(
+        f"- func: mine::f(Tensor self, {type} x) -> Tensor\n  structured_delegate: f.out\n"
+        f"- func: mine::f.out(Tensor self, {type} x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+        "  dispatch:\n    CPU: f_out\n"
+    )
+    assert main(["gen", "-s", "mine", "-d", "out", "-q"]) == 1
+    assert "[unsupported-type]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("type", "parameter"),
+    [("SymInt[]?", "at::OptionalIntArrayRef x"), ("Scalar[]", "at::ArrayRef<at::Scalar> x")],
+)
+def test_structured_kernels_take_lists(here: Path, type: str, parameter: str) -> None:
+    (here / "mine/native").mkdir(parents=True)
+    (here / "mine/native/native_functions.yaml").write_text(
+        f"- func: mine::f(Tensor self, {type} x) -> Tensor\n  structured_delegate: f.out\n"
+        f"- func: mine::f.out(Tensor self, {type} x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+        "  dispatch:\n    CPU: f_out\n"
+    )
+    assert main(["gen", "-s", "mine", "-d", "out", "-q"]) == 0
+    assert parameter in text_of("f_native.h")
+
+
+def test_a_list_that_is_written_to_is_not_returned(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "mine/native").mkdir(parents=True)
+    (here / "mine/native/native_functions.yaml").write_text(
+        "- func: mine::f(Tensor(a!)[] x) -> Tensor(a!)[]\n  dispatch:\n    CPU: f\n"
+    )
+    assert main(["gen", "-s", "mine", "-d", "out", "-q"]) == 1
+    assert "[unsupported-type]" in capsys.readouterr().err
