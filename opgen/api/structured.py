@@ -69,8 +69,6 @@ def argument_ctype(t: Type) -> CType:
     if isinstance(t, ListType):
         if t.elem == OptionalType(BaseType(BaseTy.Tensor)):
             return I_OPT_TENSOR_LIST_REF
-        if t.elem == BaseType(BaseTy.Scalar):
-            return cpp.argument_ctype(t, mutable=False)
         return _known(t.elem, _LISTS) or ArrayRefCType(argument_ctype(t.elem))
     raise UnsupportedTypeError(t, "has no C++ type")
 

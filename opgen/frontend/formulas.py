@@ -119,7 +119,7 @@ _SYMBOLIC: Final = MappingProxyType({"sizes": "sym_sizes()", "size": "sym_size(â
 
 _TERM: Final = re.compile(
     rf"""
-    \b(?P<call>{"|".join(sorted(_CALLS, key=len, reverse=True))})\((?P<wrapped>\w+)\)
+    (?<!:)\b(?P<call>{"|".join(sorted(_CALLS, key=len, reverse=True))})\((?P<wrapped>\w+)\)
   | \b(?P<owner>[A-Za-z_]\w*)\b
     (?: (?P<method>{"|".join(map(re.escape, _METHODS))})
       | \.sym_size\((?P<index>-?\w+)\)
