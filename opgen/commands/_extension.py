@@ -34,7 +34,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
 from opgen.program.program import Options
-from opgen.releases.known import newest_release
+from opgen.releases.release import Release
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
 from opgen.stable.kernels import target_definition
@@ -70,11 +70,13 @@ STABLE_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
 
 def load_requested_extension(request: Request, source: Path, log: Diagnostics) -> Extension | None:
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
+    if request.choice is None:
+        return None
     _check_flags(request, log)
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
     shim_root = None if request.stable_abi is not None else _shim_root(request.options)
     options = ExtensionOptions(request.is_fragment, keys, stable_abi=request.stable_abi, shim_root=shim_root)
-    extension = load_extension(source, options, log, with_python=request.with_python)
+    extension = load_extension(source, options, log, torch=request.choice.release, with_python=request.with_python)
     if extension is not None:
         log.extend(check_shims(extension))
     return extension
@@ -83,11 +85,12 @@ def load_requested_extension(request: Request, source: Path, log: Diagnostics) -
 def extension_work(extension: Extension, request: Request, source: Path) -> Work:
     """Return the files to write for an extension that was read from `source`."""
     templates = extension_templates(stable=extension.options.stable_abi is not None)
+    files = (source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES))
     return Work(
         bind(emitters_for(extension), extension, templates),
         _roots(request.options),
         templates,
-        read=tuple(source / name for name in (_FUNCTIONS, _TAGS, _DERIVATIVES, _SHAPES)),
+        read=(*files, *(() if request.choice is None else request.choice.read)),
         operators=len(extension.program.functions),
         lists=partial(_lists, request),
         next_step="compile the sources with your kernels: 'opgen new' lays out a project that does so",
@@ -153,12 +156,15 @@ def load_extension(
     options: ExtensionOptions,
     log: Diagnostics,
     *,
+    torch: Release | str | None = None,
     with_python: bool = True,
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> Extension | None:
     """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong.
 
-    `texts` replace the contents of files, as an editor does that has not saved them.
+    The definitions are read as those of a release of torch; without, the tree that they are in, or else the installed
+    torch, says of which. The files are the same for each release. `texts` replace the contents of files, as an editor
+    does that has not saved them.
     """
 
     def read(name: str) -> Source | Path | None:
@@ -167,10 +173,10 @@ def load_extension(
 
     functions, derivatives = read(_FUNCTIONS) or source / _FUNCTIONS, read(_DERIVATIVES)
     legal_tags = read(_TAGS) or packaged_folder("ATen") / _TAGS
-    program = load_program(functions, legal_tags, log, torch=newest_release(), is_extension=True)
+    program = load_program(functions, legal_tags, log, torch=torch, is_extension=True)
     if program is None:
         if derivatives is not None:
-            readable = load_readable_functions(functions, newest_release(), is_extension=True)
+            readable = load_readable_functions(functions, torch, is_extension=True)
             check_formulas(derivatives, readable, log)
         return None
     _warn_of_unknown_files(source, log)

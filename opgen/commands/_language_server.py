@@ -68,19 +68,25 @@ def folder_of(path: Path) -> Path | None:
     return None
 
 
-def analyze(folder: Path, texts: Mapping[Path, str]) -> Analysis:
-    """Read a folder of definitions; `texts` has the unsaved texts of open documents by path."""
+def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -> Analysis:
+    """Read a folder of definitions.
+
+    Args:
+        folder: Where the definitions are.
+        texts: The unsaved texts of open documents, by path.
+        torch: The version of torch that the definitions are of, if the user names it.
+    """
     log, functions = Diagnostics(), folder / FUNCTIONS
     text = texts.get(functions) or _text_of(functions)
     namespaces = count_namespaces(text)
     if set(namespaces) - {"aten"} and "aten" not in namespaces:
-        extension = load_extension(folder, ExtensionOptions(), log, texts=texts)
+        extension = load_extension(folder, ExtensionOptions(), log, torch=torch, texts=texts)
         # A build may make an extension in the stable ABI, whose formulas are in Python.
         diagnostics = tuple([each for each in log.sorted() if each.id != "formula-language"])
         return Analysis(diagnostics, extension.program if extension else None, extension)
     tags = folder / TAGS
     legal = _source(tags, texts) if tags.exists() or tags in texts else packaged_folder("ATen") / TAGS
-    program = load_program(_source(functions, texts), legal, log)
+    program = load_program(_source(functions, texts), legal, log, torch=torch)
     return Analysis(tuple(log.sorted()), program, None)
 
 
@@ -99,8 +105,9 @@ def _source(path: Path, texts: Mapping[Path, str]) -> Source | Path:
 class DefinitionsServer(LanguageServer):
     """The server, and the last analysis of each folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, torch: str | None) -> None:
         super().__init__("opgen", __version__)
+        self.torch = torch
         self.analyses: dict[Path, Analysis] = {}
         self.published: dict[Path, set[str]] = {}
 
@@ -115,7 +122,7 @@ class DefinitionsServer(LanguageServer):
         if folder is None:
             return
         texts = self.open_texts()
-        analysis = self.analyses[folder] = analyze(folder, texts)
+        analysis = self.analyses[folder] = analyze(folder, texts, self.torch)
         by_file: dict[str, list[types.Diagnostic]] = {name: [] for name in self.published.get(folder, ())}
         by_file.setdefault(str(_path(uri)), [])
         for diagnostic in analysis.diagnostics:
@@ -132,7 +139,7 @@ class DefinitionsServer(LanguageServer):
         if folder is None:
             return None
         if folder not in self.analyses:
-            self.analyses[folder] = analyze(folder, self.open_texts())
+            self.analyses[folder] = analyze(folder, self.open_texts(), self.torch)
         return self.analyses[folder]
 
 
@@ -210,9 +217,9 @@ def _word_at(document: TextDocument, position: types.Position) -> str:
     return next((m.group().strip(".:") for m in _WORD.finditer(line) if m.start() <= column <= m.end()), "")
 
 
-def build_server() -> DefinitionsServer:
-    """Return the server with its features."""
-    server = DefinitionsServer()
+def build_server(torch: str | None) -> DefinitionsServer:
+    """Return the server with its features, for the version of torch that the user names, if any."""
+    server = DefinitionsServer(torch)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:

@@ -9,7 +9,6 @@ TORCH_LIBRARY(mylib, m) {
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from opgen.api.python_parser import TENSOR
 from opgen.dest.cpp_text import string_literal
@@ -20,9 +19,7 @@ from opgen.model import BaseType, FunctionSchema, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
-
-NEWER_TAGS: Final = ("inplace", "out")
-"""Tags that the oldest torch which extensions are built for doesn't have."""
+from opgen.releases.known import known_releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,7 @@ class _TagGroup:
     name: str
     tags: str
     newer: tuple[str, ...]
+    """Those of them that the oldest release of torch doesn't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
         "RegisterSchema.cpp",
         "RegisterSchema.cpp",
         macro="TORCH_LIBRARY_FRAGMENT" if extension.options.is_fragment else "TORCH_LIBRARY",
-        newer_tags=NEWER_TAGS,
+        newer_tags=sorted({tag for group in groups.values() for tag in group.newer}),
         tag_groups=list(groups.values()),
         definitions=definitions,
     )
@@ -89,5 +87,5 @@ def _is_called_plainly(func: FunctionSchema) -> bool:
 
 
 def _tag_group(name: str, tags: frozenset[str]) -> _TagGroup:
-    old = [f"at::Tag::{tag}" for tag in sorted(tags) if tag not in NEWER_TAGS]
-    return _TagGroup(name, ", ".join(old), tuple(tag for tag in NEWER_TAGS if tag in tags))
+    old = known_releases()[0].tags
+    return _TagGroup(name, ", ".join(f"at::Tag::{tag}" for tag in sorted(tags & old)), newer=tuple(sorted(tags - old)))

@@ -38,6 +38,7 @@ from opgen.model import (
 )
 from opgen.program.program import Program
 from opgen.releases.choice import choose_release
+from opgen.releases.known import newest_release
 from opgen.releases.release import Release
 from opgen.schema.function_schema import SchemaMemo
 
@@ -215,7 +216,9 @@ def _read_entries(
     found: dict[str, Entry] = {}
     unread: set[str | None] = set()
     memo = SchemaMemo()
-    form_tags = release.form_tags if legal_tags is None else release.form_tags & legal_tags.keys()
+    # The sources of an extension are for every release, so its operators get the tags that any release has.
+    form_tags = newest_release().form_tags if is_extension else release.form_tags
+    form_tags = form_tags if legal_tags is None else form_tags & legal_tags.keys()
     for node in root.items:
         entry = read_entry(node, memo, legal_tags, ignored_keys, form_tags, log, is_extension=is_extension)
         if entry is None:

@@ -71,14 +71,15 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -> None:
     """Log every violation of the rules for single entries."""
     log.extend(_breaches(entries))
-    log.extend(check_removed_types(entries, release))
     log.extend(check_removed_keys(entries, release))
     foreign = [entry for entry in entries if entry.function.func.is_liberal]
+    own = [entry for entry in entries if not entry.function.func.is_liberal]
+    log.extend(check_removed_types(own, release))
     log.extend(check_seeded(entries if not foreign else (), release))
     log.extend(replace(untagged, severity="warning") for untagged in check_seeded(foreign, release))
     log.extend(_check_return_aliases(entries))
     log.extend(_check_keywords(entries))
-    log.extend(_check_types([entry for entry in entries if not entry.function.func.is_liberal]))
+    log.extend(_check_types(own))
     log.extend(check_registered_types(entries))
     log.extend(_check_defaults(entries))
 

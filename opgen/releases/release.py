@@ -31,6 +31,8 @@ class Release:
     """Operators that sound random, but don't need the tag `nondeterministic_seeded`."""
     without_functional_form: frozenset[str]
     """Operators that write to an argument without a functional form: functionalization never meets them."""
+    tags: frozenset[str]
+    """The tags of torch's own operators: the members of `at::Tag`."""
     form_tags: frozenset[str]
     """Tags that operators have for their form, if the definitions declare them."""
 

@@ -61,6 +61,27 @@ V2_10: Final = Release(
             "resize_as_",
         }
     ),
+    tags=frozenset(
+        {
+            "core",
+            "cudagraph_unsafe",
+            "data_dependent_output",
+            "dynamic_output_shape",
+            "flexible_layout",
+            "generated",
+            "inplace_view",
+            "maybe_aliasing_or_mutating",
+            "needs_contiguous_strides",
+            "needs_exact_strides",
+            "needs_fixed_stride_order",
+            "nondeterministic_bitwise",
+            "nondeterministic_seeded",
+            "pointwise",
+            "pt2_compliant_tag",
+            "reduction",
+            "view_copy",
+        }
+    ),
     form_tags=frozenset(),
     named_dimensions=True,
     keep_dtype_of_out=frozenset(),

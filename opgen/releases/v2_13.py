@@ -12,6 +12,7 @@ from opgen.schema.types import BaseTy
 V2_13: Final = replace(
     V2_12,
     version=(2, 13),
+    tags=V2_12.tags | {"inplace", "out"},
     form_tags=frozenset({"inplace", "out"}),
     nodes_are_shared=False,
     override_check="has_torch_function",

@@ -1,5 +1,6 @@
 // $generated_comment
 #include <torch/library.h>
+$if newer_tags
 
 namespace $namespace::detail::register_schema {
 namespace {
@@ -16,6 +17,7 @@ void add_$tag(std::vector<T>&, long) {}
 $endfor
 } // namespace
 } // namespace $namespace::detail::register_schema
+$endif
 
 $macro($namespace, m) {
 $for group in tag_groups

@@ -2,12 +2,13 @@
 
 Every entry, and every operator that is derived for one, is held against the running torch: its schema
 with aliases and defaults, the dispatch keys that have kernels, its tags, and what C++ and Python see of
-it.  The kernels' names are those that torch's headers declare, so that generated code links.
+it.  The kernels' names are those that torch's headers declare, so that generated code links.  The entries are
+those of one release of torch; `differences.yaml` lists what differs in the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,14 @@ from opgen.dest.backend_select import needs_backend_select
 from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import Definitions, load_definitions, load_program
 from opgen.model import DispatchKey, NativeFunction, SchemaKind, Variant
+from opgen.releases.known import packaged_release
+from tests.packaged.differences import check_differences, installed_release
 from tests.packaged.torch_facts import TorchFacts, spelled
 
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path("opgen") / "packaged" / "ATen" / "native"
-ELSEWHERE = ("CUDA", "MPS", "XPU", "MTIA")
-"""What keys are about that a build of torch for the CPU can't tell of."""
+ELSEWHERE = ("MPS", "XPU", "MTIA") if torch.version.cuda else ("CUDA", "MPS", "XPU", "MTIA")
+"""What keys are about that this build of torch can't tell of."""
 FEWEST = 400
 
 
@@ -65,8 +69,7 @@ def _check_schema(function: NativeFunction, facts: TorchFacts, definitions: Defi
 def _check_keys(function: NativeFunction, facts: TorchFacts, definitions: Definitions) -> Iterator[str]:
     ours = {str(key) for key in _served_keys(function, definitions) if _is_told_of(key)}
     theirs = facts.keys(str(function.func.name))
-    if ours != theirs:
-        yield f"torch has {_listed(theirs - ours)} besides, and lacks {_listed(ours - theirs)}"
+    yield from _compare(ours, theirs)
 
 
 def _served_keys(function: NativeFunction, definitions: Definitions) -> Iterator[DispatchKey]:
@@ -96,14 +99,16 @@ def _is_told_of(key: DispatchKey) -> bool:
     return not any(device in key.name for device in ELSEWHERE)
 
 
-def _listed(names: set[str] | frozenset[str]) -> str:
-    return ", ".join(sorted(names)) or "nothing"
+def _compare(ours: Set[str], theirs: Set[str]) -> Iterator[str]:
+    if theirs - ours:
+        yield f"torch also has {', '.join(sorted(theirs - ours))}"
+    if ours - theirs:
+        yield f"torch doesn't have {', '.join(sorted(ours - theirs))}"
 
 
 def _check_tags(function: NativeFunction, facts: TorchFacts, definitions: Definitions) -> Iterator[str]:
-    ours, theirs = function.tags, facts.tags(str(function.func.name))
-    if ours != theirs:
-        yield f"torch has the tags {_listed(theirs - ours)} besides, and lacks {_listed(ours - theirs)}"
+    for message in _compare(function.tags, facts.tags(str(function.func.name))):
+        yield message.replace("have", "have the tags").replace("has", "has the tags")
 
 
 def _check_kernels(function: NativeFunction, facts: TorchFacts, definitions: Definitions) -> Iterator[str]:
@@ -144,20 +149,35 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def _mistakes(check: Check, definitions: Definitions, facts: TorchFacts) -> Iterator[str]:
+def _mistakes(check: Check, definitions: Definitions, facts: TorchFacts) -> Iterator[tuple[NativeFunction, str]]:
     for function in definitions.functions:
         if str(function.func.name) in facts.schemas or check is _check_schema:
             for message in check(function, facts, definitions):
-                yield f"{function.loc.source.name}:{function.loc.line}: {function.func.name}: {message}"
+                yield function, message
+
+
+def _kind(check: Check) -> str:
+    return check.__name__.removeprefix("_check_")
+
+
+def _facts(check: Check, definitions: Definitions, facts: TorchFacts) -> list[str]:
+    """What differs, without its place."""
+    return [f"{function.func.name}: {message}" for function, message in _mistakes(check, definitions, facts)]
+
+
+def differences() -> dict[str, list[str]]:
+    """What is not as in the installed torch, by kind."""
+    facts, tags = TorchFacts.gather(), _source(ROOT, "tags.yaml")
+    definitions = _load(_source(ROOT, "native_functions.yaml"), tags)
+    return {_kind(check): _facts(check, definitions, facts) for check in CHECKS}
 
 
 # --------------------------------------------------------------------------- our definitions
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("_check_"))
+@pytest.mark.parametrize("check", CHECKS, ids=_kind)
 def test_facts(check: Check, definitions: Definitions, facts: TorchFacts) -> None:
-    mistakes = list(_mistakes(check, definitions, facts))
-    assert not mistakes, "\n".join(mistakes)
+    check_differences(_kind(check), _facts(check, definitions, facts))
 
 
 def test_a_program_is_made_of_them_without_a_word(repository: Path, tags: Source) -> None:
@@ -170,7 +190,8 @@ def test_a_program_is_made_of_them_without_a_word(repository: Path, tags: Source
 
 
 def test_tags_are_those_of_torch(tags: Source, definitions: Definitions) -> None:
-    assert sorted(definitions.tags) == sorted(torch.Tag.__members__)
+    assert installed_release().tags == torch.Tag.__members__.keys()
+    assert packaged_release().tags == definitions.tags.keys()
 
 
 def test_every_field_that_torch_uses_has_an_example(repository: Path) -> None:
@@ -246,7 +267,11 @@ RIGHT = """\
 
 def _report(text: str, tags: Source, facts: TorchFacts) -> list[str]:
     loaded = _load(Source("ops.yaml", text), tags)
-    return [mistake for check in CHECKS for mistake in _mistakes(check, loaded, facts)]
+    return [
+        f"{function.loc.source.name}:{function.loc.line}: {function.func.name}: {message}"
+        for check in CHECKS
+        for function, message in _mistakes(check, loaded, facts)
+    ]
 
 
 def test_right_entries_pass(tags: Source, facts: TorchFacts) -> None:
@@ -267,16 +292,16 @@ def test_right_entries_pass(tags: Source, facts: TorchFacts) -> None:
         (
             "QuantizedCPU, QuantizedCUDA: fill",
             "QuantizedCUDA: fill",
-            ":12: fill_.Scalar: torch has QuantizedCPU besides",
+            ":12: fill_.Scalar: torch also has QuantizedCPU",
         ),
-        ("    Meta: fill_meta_\n", "    Meta: fill_meta_\n    MkldnnCPU: fill_\n", "and lacks MkldnnCPU"),
-        ("Autograd: fill", "AutogradNonFunctional: fill", "has CompositeExplicitAutograd besides, and lacks Comp"),
+        ("    Meta: fill_meta_\n", "    Meta: fill_meta_\n    MkldnnCPU: fill_\n", "torch doesn't have MkldnnCPU"),
+        ("Autograd: fill", "AutogradNonFunctional: fill", "fill.Scalar: torch also has CompositeExplicitAutograd"),
         (
             "tags: pointwise",
             "tags: [pointwise, core]",
-            ":25: softplus: torch has the tags nothing besides, and lacks core",
+            ":25: softplus: torch doesn't have the tags core",
         ),
-        ("  tags: core\n", "", ":1: cumsum: torch has the tags core besides"),
+        ("  tags: core\n", "", ":1: cumsum: torch also has the tags core"),
         ("fill_meta_", "fill_meta", ":12: fill_.Scalar: torch declares no kernel 'fill_meta'"),
         ("cumsum_out", "cumsum_out_cpu", ":8: cumsum.out: torch declares no kernel 'cumsum_out_cpu'"),
         ("variants: method", "variants: function, method", ":5: cumsum_: torch has no such function"),

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from opgen.__main__ import command_names
 from opgen.diagnostics import Diagnostics
 from opgen.releases import choice
 from opgen.releases.choice import choose_release
 from opgen.releases.known import describe_releases, known_releases, newest_release
 from opgen.releases.release import Release
+from opgen.run.command import Command
+from opgen.run.spine import run
 
 
 def test_releases_are_in_order_and_hashable() -> None:
@@ -112,3 +120,81 @@ def test_definitions_with_a_removed_type_are_of_a_release_that_has_it(tmp_path: 
     assert _chosen(yaml, "2.14") == "2.14"
     yaml.write_text("- func: Dimname_f(Tensor self) -> Tensor  # no Dimname\n", encoding="utf-8")
     assert _chosen(yaml) == "2.14"
+
+
+DEFINITIONS: Final = """\
+- func: mylib::twice(Tensor self) -> Tensor
+  structured_delegate: twice.out
+- func: mylib::twice_(Tensor(a!) self) -> Tensor(a!)
+  structured_delegate: twice.out
+- func: mylib::twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  tags: out_variant
+  dispatch:
+    CPU: twice_out
+"""
+
+
+@pytest.fixture
+def ops(tmp_path: Path) -> Path:
+    """The definitions of an extension."""
+    folder = tmp_path / "ops" / "native"
+    folder.mkdir(parents=True)
+    (folder / "native_functions.yaml").write_text(DEFINITIONS, encoding="utf-8")
+    return folder.parent
+
+
+def _generate(ops: Path, *flags: str) -> int:
+    out = ops.parent / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    return run("gen", ["--quiet", "--source-path", str(ops), "--install-dir", str(out), *flags])
+
+
+def _written(ops: Path) -> dict[str, bytes]:
+    out = ops.parent / "out"
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("[!.]*") if path.is_file()}
+
+
+def test_an_extension_is_the_same_for_all_releases(ops: Path) -> None:
+    """So its sources can be handed on: they compile with the headers of each release."""
+    assert _generate(ops) == 0
+    expected = _written(ops)
+    for release in known_releases():
+        assert _generate(ops, "--torch-version", release.name) == 0
+        assert _written(ops) == expected
+    schemas = expected["RegisterSchema.cpp"].decode()
+    for tag in ("inplace", "out", "out_variant"):
+        # Not all releases have these tags.
+        assert f"at::Tag::{tag}" not in schemas
+        assert f"add_{tag}(tags, 0);" in schemas
+
+
+def test_an_extension_is_refused_for_a_release_that_is_too_old(ops: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _generate(ops, "--torch-version", "2.9.1") == 1
+    assert "says 2.9.1, but opgen supports torch 2.10 and newer" in capsys.readouterr().err
+    assert not (ops.parent / "out").exists()
+
+
+def test_an_extension_is_made_for_a_release_that_is_too_new(ops: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--source-path", str(ops), "--install-dir", str(ops.parent / "out"), "--torch-version", "3.0"]
+    assert run("gen", flags) == 0
+    assert "newer than torch 2.15" in capsys.readouterr().err
+
+
+WITHOUT_DEFINITIONS: Final = ("autoheuristic",)
+"""The command that reads measurements only."""
+
+
+@pytest.mark.parametrize("name", [name for name in command_names() if name not in WITHOUT_DEFINITIONS])
+def test_each_command_has_the_flag(name: str) -> None:
+    command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
+    for parser in _parsers(command.build_parser()):
+        assert "--torch-version" in parser.format_help(), parser.prog
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser; if its first word chooses another, those."""
+    chosen = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    yield from (each for action in chosen for each in action.choices.values())
+    if not chosen:
+        yield parser
