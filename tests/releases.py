@@ -1,10 +1,16 @@
-"""One release of torch → `examples/rational`, built, loaded and tested with it, in an environment of its own.
+"""One release of torch → what was built, loaded and tested with it, in an environment of its own.
 
-    python -m tests.releases 2.14.1                 makes the environment, builds, runs the tests, and removes it
+    python -m tests.releases 2.14.1                 makes the environment, checks all, and removes it
     python -m tests.releases 2.14.1 --keep FOLDER   keeps all of it in FOLDER, and goes on from what is there
+    python -m tests.releases 2.14.1 --check project
 
-Most wheels of torch are for CUDA, without whose toolkit CMake doesn't find torch; so the extension is built as a
-setup.py does it, with `opgen.cpp_extension`. Nothing of CUDA is built, and no GPU is needed.
+    example     `examples/rational`: built, loaded, and its tests
+    project     what `opgen new` lays out: built with CMake, and its test
+    commands    `--version`, and each command that reads definitions, on the release's own, with `--torch-version`
+    packaged    the definitions that come with opgen, against this torch; what other commands take from it
+
+Most wheels of torch are for CUDA, without whose toolkit `find_package(Torch)` fails; opgen does without it. Nothing of
+CUDA is built, and no GPU is needed.
 """
 
 from __future__ import annotations
@@ -17,18 +23,25 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from tests.compilers import QUICK
 from tests.fetch import TORCH_VERSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 REPOSITORY: Final = Path(__file__).resolve().parents[1]
 EXAMPLE: Final = REPOSITORY / "examples" / "rational"
 REQUIREMENTS: Final = ("expecttest", "hypothesis", "mypy", "ninja", "numpy", "pytest", "pytest-xdist", "setuptools")
 """What the build and the tests need beside torch and opgen."""
-TESTS: Final = ("test_rational.py", "test_rational_gradients.py", "test_python.py")
+BACKEND: Final = REPOSITORY / "tests" / "conformance" / "backends" / "supported.yaml"
+EXAMPLE_TESTS: Final = ("test_rational.py", "test_rational_gradients.py", "test_python.py")
+PACKAGED_TESTS: Final = (
+    *(f"packaged/test_{name}.py" for name in ("definitions", "declarations", "derivatives", "templates")),
+    *(f"conformance/test_{name}.py" for name in ("decompositions", "fuse", "mobile_upgraders")),
+)
 RATIONAL_VARIABLE: Final = "OPGEN_TEST_RATIONAL"
 """Names the folder of an extension that is built already, for the tests of `tests/extension`."""
 
@@ -51,26 +64,28 @@ setup(name="rational", version="1", script_args=["build", "--build-lib", "python
 """A setup.py."""
 
 
-def test_release(version: str, folder: Path) -> int:
-    """Build and test the example with a release of torch; returns the tests' exit code.
+def test_release(version: str, folder: Path, checks: Sequence[str]) -> int:
+    """Check a release of torch; returns 0, or 1 if a test fails.
 
     Args:
         version: The release, such as `2.14.1`.
-        folder: Where the environment and the build go; what is there already is used.
+        folder: Where the environment and the builds go; what is there already is used.
+        checks: What to check: some of `CHECKS`.
 
     Raises:
-        CalledProcessError: The environment can't be made, or the example can't be built.
+        CalledProcessError: The environment can't be made, or something can't be built.
     """
     python = make_environment(version, folder / "environment")
-    build = folder / "build"
-    started = time.monotonic()
-    build_example(python, build)
-    print(f"torch {version}: built in {time.monotonic() - started:.0f} s", flush=True)
-    paths = [os.fspath(REPOSITORY / "tests" / "extension" / name) for name in TESTS]
-    command = [os.fspath(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *paths]
-    return subprocess.run(
-        command, cwd=REPOSITORY, env=_environment({RATIONAL_VARIABLE: str(build)}), check=False
-    ).returncode
+    passed = True
+    for check in checks:
+        started = time.monotonic()
+        good = CHECKS[check](python, folder)
+        print(
+            f"torch {version}, {check}: {'passed' if good else 'FAILED'}, {time.monotonic() - started:.0f} s",
+            flush=True,
+        )
+        passed &= good
+    return 0 if passed else 1
 
 
 def make_environment(version: str, folder: Path) -> Path:
@@ -104,6 +119,85 @@ def build_example(python: Path, build: Path) -> None:
         library.symlink_to(native.relative_to(build))
 
 
+def check_example(python: Path, folder: Path) -> bool:
+    """Build, load and test `examples/rational`."""
+    build_example(python, folder / "build")
+    return _test(python, [f"extension/{name}" for name in EXAMPLE_TESTS], {RATIONAL_VARIABLE: str(folder / "build")})
+
+
+def check_project(python: Path, folder: Path) -> bool:
+    """Lay out a project, build it with CMake, and run its test."""
+    project = folder / "project"
+    shutil.rmtree(project, ignore_errors=True)
+    _run([python, "-m", "opgen", "new", "mylib", "--into", project])
+    settings = {
+        "opgen_DIR": REPOSITORY / "opgen" / "cmake",
+        "Python_EXECUTABLE": python,
+        "CMAKE_MAKE_PROGRAM": python.parent / "ninja",
+        "CMAKE_BUILD_TYPE": "Debug",
+        "CMAKE_CXX_FLAGS_DEBUG": f"-O0 {QUICK}",
+    }
+    flags = [f"-D{name}={value}" for name, value in settings.items()]
+    _run(["cmake", "-G", "Ninja", "-S", project, "-B", project / "build", *flags])
+    _run(["cmake", "--build", project / "build", "--parallel", "2"])
+    return _is_done([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", project], {}, cwd=project)
+
+
+def check_commands(python: Path, folder: Path) -> bool:
+    """Run each command that reads definitions on the release's own, with the flag."""
+    ask = "import torch, torchgen; print(torch.__version__, torchgen.__path__[0])"
+    version, place = subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
+    packaged, out = Path(place) / "packaged", folder / "written"
+    native, flags = packaged / "ATen" / "native", ["--quiet", "--torch-version", version]
+    inputs = [native / "native_functions.yaml", native / "tags.yaml", out, packaged / "autograd"]
+    own: list[str | Path] = ["-s", EXAMPLE / "ops"]
+    commands: list[list[str | Path]] = [
+        ["gen", "-d", out / "gen"],
+        ["gen", *own, "-d", out / "extension"],
+        ["gen", "--from-torch", "-d", out / "gen", "--aoti-install-dir", out / "aoti", "--update-aoti-c-shim"],
+        ["check_aoti_c_shim", "--from-torch", out / "aoti"],
+        *([command, "--from-torch", "-d", out / "gen"] for command in ("gen", "check")),
+        *([command, *own] for command in ("list", "schema")),
+        ["explain", "--from-torch", "aten::add.Tensor"],
+        *([command, *inputs] for command in ("gen_autograd", "gen_python", "gen_pyi", "gen_annotated_fn_args")),
+        *([command, "--from-torch", "-d", out / command] for command in ("gen_static_runtime", "gen_unboxing")),
+        *([command, "-d", out / command] for command in ("decompositions", "gen_mobile_upgraders", "fuse")),
+        ["gen_backend_stubs", "--from-torch", "-s", BACKEND, "-o", out / "backend"],
+        ["import", "--from-ops", "prims", "-d", out / "import"],
+    ]
+    started: list[list[str | Path]] = [["--version"], *([*command, *flags] for command in commands)]
+    done = [_is_done([python, "-m", "opgen", *command], {}, stdout=subprocess.DEVNULL) for command in started]
+    return all(done)
+
+
+def check_packaged(python: Path, folder: Path) -> bool:
+    """Hold against the release what opgen knows of torch's operators."""
+    del folder
+    return _test(python, PACKAGED_TESTS)
+
+
+CHECKS: Final[Mapping[str, Callable[[Path, Path], bool]]] = MappingProxyType(
+    {"example": check_example, "project": check_project, "commands": check_commands, "packaged": check_packaged}
+)
+
+
+def _test(python: Path, tests: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})) -> bool:
+    paths = [REPOSITORY / "tests" / name for name in tests]
+    return _is_done([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *paths], variables)
+
+
+def _is_done(
+    command: Sequence[str | os.PathLike[str]],
+    variables: Mapping[str, str],
+    cwd: Path = REPOSITORY,
+    stdout: int | None = None,
+) -> bool:
+    done = subprocess.run(command, cwd=cwd, env=_environment(variables), stdout=stdout, check=False)
+    if done.returncode:
+        print(f"exit code {done.returncode}: {' '.join(map(str, command))}", flush=True)
+    return done.returncode == 0
+
+
 def _run(command: Sequence[str | os.PathLike[str]], variables: Mapping[str, str] | None = None) -> None:
     subprocess.run(command, cwd=REPOSITORY, env=_environment(variables or {}), check=True)
 
@@ -113,16 +207,17 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line; the exit code is that of the tests."""
+    """Command line; the exit code is 1 if anything fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.releases", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("version", metavar="VERSION", help=f"a release of torch, such as {', '.join(TORCH_VERSIONS)}")
+    parser.add_argument("--check", nargs="+", choices=CHECKS, default=tuple(CHECKS), help="what to check; default: all")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to keep the environment and the build")
     options = parser.parse_args(arguments)
     if options.keep is not None:
-        return test_release(options.version, options.keep.resolve())
+        return test_release(options.version, options.keep.resolve(), options.check)
     folder = Path(tempfile.mkdtemp(prefix=f"torch-{options.version}-"))
     try:
-        return test_release(options.version, folder)
+        return test_release(options.version, folder, options.check)
     finally:
         shutil.rmtree(folder)
 

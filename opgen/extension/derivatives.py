@@ -37,6 +37,8 @@ from opgen.program.autograd import AutogradProgram
 OPERATORS_PER_FILE: Final = 32
 """How many operators a compiler gets at once: its headers take as long as a dozen of them."""
 
+NODE_KINDS: Final = "detail/NodeKinds.h"
+"""Declares what the Python package makes classes of."""
 _CALL: Final = re.compile(r"(\.\s*|->\s*)?\b(at::(?:symint::)?)?(?<!\w)([A-Za-z_]\w*)\s*(?:<[\w:]*>\s*)?\(")
 """A call in a formula: whether it is of a member, whether it is of `at`, and the name."""
 _SUFFIX: Final = re.compile(r"(_out|_outf)?(_symint)?(_out|_outf)?$")
@@ -67,15 +69,18 @@ def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[O
     matched = with_derivatives(extension)
     if extension.autograd is None or not matched:
         return
-    for path in ("detail/Nodes.h", "detail/Derivatives.h"):
+    has_python = extension.python is not None
+    for path in ("detail/Nodes.h", "detail/Derivatives.h", *([NODE_KINDS] if has_python else [])):
         yield render_file(extension, templates, path, path)
     names = sorted({one.func.root_name for one in matched})
     count = _count_files(len(names))
-    for index in range(count):
-        chosen = [one for one in matched if shard(one.func.root_name, count) == index]
+    shards = [[one for one in matched if shard(one.func.root_name, count) == index] for index in range(count)]
+    defines_kinds = has_python
+    for index, chosen in enumerate(shards):
         if chosen:
             suffix = "" if count == 1 else f"_{index}"
-            yield _file(extension, extension.autograd, chosen, templates, suffix)
+            yield _file(extension, extension.autograd, chosen, templates, suffix, defines_kinds=defines_kinds)
+            defines_kinds = False
 
 
 def _count_files(operators: int) -> int:
@@ -121,8 +126,11 @@ def _file(
     chosen: Sequence[NativeFunctionWithDifferentiabilityInfo],
     templates: TemplateSet,
     suffix: str,
+    *,
+    defines_kinds: bool,
 ) -> OutputFile:
     """The nodes and kernels of some operators."""
+    has_python = extension.python is not None
     home = extension_home(extension.namespace)
     infos = _infos(chosen)
     nodes = nodes_of(infos, keeps_more=home.keeps_more)
@@ -138,6 +146,7 @@ def _file(
             *_headers_of_kept(infos),
             *_headers_of_torch(infos),
             header(extension, "detail/Derivatives.h"),
+            *([header(extension, NODE_KINDS)] if has_python else []),
             *operator_headers(extension, "_ops", {one.func.root_name for one in chosen}),
             *operator_headers(extension, "", _called(extension, infos)),
         ],
@@ -146,6 +155,8 @@ def _file(
         declarations=[render_declaration(node, home) for node in nodes],
         definitions=[render_definition(node, home) for node in nodes],
         kernels=[piece.definition for piece in pieces],
+        node_names=[node.op for node in nodes] if has_python else [],
+        defines_kinds=defines_kinds,
         blocks=_blocks(pieces),
     )
     return replace(file, text=resume_lines(file.text, path))

@@ -23,9 +23,10 @@ from typing import Final
 from opgen.dest.python_methods import PythonModule, Structseq, render_binding
 from opgen.dest.python_return_types import structseq_definition, structseq_getter, structseqs
 from opgen.extension.argument_names import parameter_name
+from opgen.extension.derivatives import NODE_KINDS, with_derivatives
 from opgen.extension.documentation import render_doc
 from opgen.extension.extension import Extension
-from opgen.extension.includes import operator_headers, render_file
+from opgen.extension.includes import header, operator_headers, render_file
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.output.files import OutputFile
@@ -80,13 +81,16 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
         spells_defaults=True,
     )
     found = sorted(python.functions, key=lambda function: function.name)
+    has_nodes = bool(with_derivatives(extension))
+    kinds = [header(extension, NODE_KINDS)] if has_nodes else []
     file = render_file(
         extension,
         templates,
         _PATH,
         _PATH,
         package=extension.package,
-        includes=operator_headers(extension, ""),
+        includes=[*operator_headers(extension, ""), *kinds],
+        has_nodes=has_nodes,
         needs_torch_headers=_needs_torch_headers(python),
         functions=[render_binding(f, module, extension.signatures, render_doc(f, python)) for f in found],
         return_types=[_return_type(extension, structseq, suffix) for structseq, suffix in return_types(python)],

@@ -69,7 +69,9 @@ def trace_patterns(torch: Any, matcher: Any, wanted: Wanted) -> tuple[tuple[Patt
     starters = [getattr(importlib.import_module(module), name) for module, name in STARTERS]
     with _in_place_of(register, note), _forgetting(starters):
         # Patterns are of no device; but Inductor would rather trace them with a GPU, where not all come out alike.
-        starters[0](torch.device("cpu"))
+        # torch 2.10 can't be told.
+        takes_device = bool(inspect.signature(starters[0]).parameters)
+        starters[0](*([torch.device("cpu")] if takes_device else []))
     return tuple(patterns), tuple(functions)
 
 

@@ -14,6 +14,17 @@ $endif
 $for include in includes
 #include <$include>
 $endfor
+$if has_nodes
+#include <exception>
+#include <typeinfo>
+
+// As torch's header has them, which includes much more.
+namespace torch::autograd {
+TORCH_PYTHON_API PyTypeObject* _initFunctionPyTypeObject(
+    PyTypeObject& type, const char* name, PyGetSetDef* function_properties, PyMethodDef* function_methods);
+TORCH_PYTHON_API void registerCppFunction(const std::type_info& type, PyTypeObject* pytype);
+} // namespace torch::autograd
+$endif
 
 namespace $namespace::detail::python_bindings {
 namespace {
@@ -144,8 +155,21 @@ $endfor
 };
 
 $if return_types
+newfunc make_of_sequence = nullptr;
+
+// Makes a named tuple of its fields too: so does torch.compile of torch 2.11.
+PyObject* make_of_fields(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  if (PyTuple_GET_SIZE(args) < 2 || PyDict_Check(PyTuple_GET_ITEM(args, 1))) {
+    return make_of_sequence(type, args, kwargs);
+  }
+  THPObjectPtr fields(PyTuple_Pack(1, args));
+  return fields ? make_of_sequence(type, fields.get(), kwargs) : nullptr;
+}
+
 // What Python's own named tuples have: torch.compile knows one by it.
 bool name_fields(PyTypeObject* type) {
+  make_of_sequence = type->tp_new;
+  type->tp_new = make_of_fields;
   THPObjectPtr names(PyObject_GetAttrString((PyObject*)type, "__match_args__"));
   if (!names || PyDict_SetItemString(type->tp_dict, "_fields", names.get()) != 0 ||
       PyDict_SetItemString(type->tp_dict, "_make", (PyObject*)type) != 0) {
@@ -153,6 +177,18 @@ bool name_fields(PyTypeObject* type) {
   }
   PyType_Modified(type);
   return true;
+}
+
+$endif
+$if has_nodes
+// Gives each kind of node a class, as torch's own have.  torch's compilers take a node without one for that of a custom
+// function, and then return a copy of what an in-place operator changes.
+void add_node_classes() {
+  for (const auto& kind : detail::node_kinds()) {
+    auto* type = new PyTypeObject{}; // as long as the process
+    torch::autograd::registerCppFunction(
+        *kind.type, torch::autograd::_initFunctionPyTypeObject(*type, kind.name, nullptr, nullptr));
+  }
 }
 
 $endif
@@ -177,6 +213,14 @@ $for type in return_types
   }
 $endfor
   if (PyObject_SetAttrString(module.get(), "_return_types", types.get()) != 0) {
+    return nullptr;
+  }
+$endif
+$if has_nodes
+  try {
+    add_node_classes();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_ImportError, error.what());
     return nullptr;
   }
 $endif

@@ -93,6 +93,16 @@ $endfor
 $for kernel in kernels
 $kernel
 $endfor
+$if node_names
+[[maybe_unused]] const bool kinds_are_listed = [] {
+  auto& kinds = detail::node_kinds();
+$for name in node_names
+  kinds.push_back({&typeid($name), "$name"});
+$endfor
+  return true;
+}();
+
+$endif
 } // namespace
 
 $for block in blocks
@@ -104,3 +114,14 @@ $endfor
 
 $endfor
 } // namespace $namespace::autograd::$unit
+$if defines_kinds
+
+namespace $namespace::detail {
+
+std::vector<NodeKind>& node_kinds() {
+  static std::vector<NodeKind> kinds;
+  return kinds;
+}
+
+} // namespace $namespace::detail
+$endif

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.extension.building import EXAMPLES, Built, build_once, require_tools
+from tests.extension.building import EXAMPLES, Built, alone, build_once, require_tools
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +24,17 @@ def builds(session_folder: Path) -> Path:
 def rational(builds: Path) -> Built:
     """`examples/rational`, built and loaded; OPGEN_TEST_RATIONAL names a folder where it is built already."""
     return _loaded("rational", builds)
+
+
+@pytest.fixture(scope="session")
+def rational_package(rational: Built) -> Any:
+    """The Python package of `examples/rational`, imported beside the library that has been loaded already."""
+    sys.path.insert(0, os.fspath(rational.python))
+    try:
+        with alone(rational):
+            return importlib.import_module("rational")
+    finally:
+        sys.path.remove(os.fspath(rational.python))
 
 
 @pytest.fixture(scope="session")

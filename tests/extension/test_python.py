@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import sys
@@ -20,14 +19,9 @@ close = torch.testing.assert_close
 
 
 @pytest.fixture(scope="module")
-def package(rational: Built) -> Any:
-    """The package, imported beside the library that has been loaded already."""
-    sys.path.insert(0, os.fspath(rational.python))
-    try:
-        with alone(rational):
-            return importlib.import_module("rational")
-    finally:
-        sys.path.remove(os.fspath(rational.python))
+def package(rational_package: Any) -> Any:
+    """The package."""
+    return rational_package
 
 
 def values(*sizes: int) -> Any:

@@ -104,14 +104,36 @@ CHECKED: dict[str, tuple[Callable[[], tuple[Any, ...]], dict[str, Any]]] = {
 }
 
 
+LIKE: dict[str, Any] = {"ratio_.Tensor": torch.ops.aten.div_.Tensor}
+"""Operators of torch's that are like ours, where a release of torch fails its own checks."""
+
+
+@pytest.mark.usefixtures("rational_package")
 @pytest.mark.parametrize("name", CHECKED)
 def test_opcheck(name: str) -> None:
     arguments, keywords = CHECKED[name]
     base, _, overload = name.partition(".")
     operator = getattr(getattr(ops(), base), overload or "default")
-    report = torch.library.opcheck(operator, arguments(), keywords)
+    report = _checked(operator, arguments(), keywords)
     assert {"test_autograd_registration", "test_aot_dispatch_dynamic"} <= report.keys()
-    assert set(report.values()) == {"SUCCESS"}
+    if set(report.values()) != {"SUCCESS"}:
+        # torch 2.14 fails so for in-place operators whose derivatives need `self`.
+        assert name in LIKE, report
+        assert report == _checked(LIKE[name], arguments(), keywords)
+
+
+def _checked(operator: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, str]:
+    report = torch.library.opcheck(operator, arguments, keywords, raise_exception=False)
+    return {name: str(outcome).partition(":")[0] for name, outcome in report.items()}
+
+
+def test_a_compiled_program_returns_what_it_changed(rational_package: Any) -> None:
+    from functorch.compile import aot_function, nop  # type: ignore[import-untyped]
+
+    x = values(2, 3).clone()
+    assert type(rational_package.saturate(x).grad_fn).__name__ == "SaturateBackward0"
+    compiled = aot_function(ops().saturate_, fw_compiler=nop)
+    assert compiled(x) is x
 
 
 # ------------------------------------------------------------------------------------ the graph

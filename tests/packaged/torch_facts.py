@@ -18,7 +18,7 @@ _REGISTRATION = re.compile(
     r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at \S*/Register(\w+?)(?:_\d+)?\.cpp:", re.M
 )
 _DISPATCHED = re.compile(r"at::_ops::(\w+)::call\(")
-_DECLARED = re.compile(r"TORCH_API [^;{()]*?\b(\w+)\(|struct TORCH_API structured_(\w+)")
+_DECLARED = re.compile(r"TORCH_(?:CUDA_CPP_)?API [^;{()]*?\b(\w+)\(|struct TORCH_(?:CUDA_CPP_)?API structured_(\w+)")
 
 MODULES = MappingProxyType(
     {

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include <mylib/detail/Derivatives.h>
+#include <mylib/detail/NodeKinds.h>
 #include <mylib/ops/row_ops.h>
 #include <mylib/ops/row_copy_ops.h>
 #include <mylib/ops/scale_ops.h>
@@ -392,6 +393,13 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
   }
   return result;
 }
+[[maybe_unused]] const bool kinds_are_listed = [] {
+  auto& kinds = detail::node_kinds();
+  kinds.push_back({&typeid(ScaleBackward0), "ScaleBackward0"});
+  kinds.push_back({&typeid(ScaleBackwardAutogradCUDA0), "ScaleBackwardAutogradCUDA0"});
+  return true;
+}();
+
 } // namespace
 
 TORCH_LIBRARY_IMPL(mylib, Autograd, m) {
@@ -405,3 +413,12 @@ TORCH_LIBRARY_IMPL(mylib, AutogradCUDA, m) {
 }
 
 } // namespace mylib::autograd::derivatives
+
+namespace mylib::detail {
+
+std::vector<NodeKind>& node_kinds() {
+  static std::vector<NodeKind> kinds;
+  return kinds;
+}
+
+} // namespace mylib::detail

@@ -404,8 +404,21 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+newfunc make_of_sequence = nullptr;
+
+// Makes a named tuple of its fields too: so does torch.compile of torch 2.11.
+PyObject* make_of_fields(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  if (PyTuple_GET_SIZE(args) < 2 || PyDict_Check(PyTuple_GET_ITEM(args, 1))) {
+    return make_of_sequence(type, args, kwargs);
+  }
+  THPObjectPtr fields(PyTuple_Pack(1, args));
+  return fields ? make_of_sequence(type, fields.get(), kwargs) : nullptr;
+}
+
 // What Python's own named tuples have: torch.compile knows one by it.
 bool name_fields(PyTypeObject* type) {
+  make_of_sequence = type->tp_new;
+  type->tp_new = make_of_fields;
   THPObjectPtr names(PyObject_GetAttrString((PyObject*)type, "__match_args__"));
   if (!names || PyDict_SetItemString(type->tp_dict, "_fields", names.get()) != 0 ||
       PyDict_SetItemString(type->tp_dict, "_make", (PyObject*)type) != 0) {
