@@ -197,8 +197,8 @@ def load_extension(
     python = derive_package(program, log) if with_python else None
     autograd = None
     if derivatives is not None:
-        torch = None if stable is None else TorchFunctions(packaged_folder("ATen") / _FUNCTIONS)
-        autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace, python=torch)
+        called = None if stable is None else TorchFunctions(packaged_folder("ATen") / _FUNCTIONS)
+        autograd = derive_autograd(program, derivatives, log, program.selector, namespace=namespace, python=called)
         if autograd is None:
             return None
     log.extend(check_derivatives(program, autograd, in_python=stable is not None))

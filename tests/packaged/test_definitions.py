@@ -19,7 +19,8 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.frontend.native_functions import Definitions, load_definitions, load_program
 from opgen.model import DispatchKey, NativeFunction, SchemaKind, Variant
 from opgen.releases.known import packaged_release
-from tests.packaged.differences import check_differences, installed_release
+from tests.fetch import TORCH_VERSIONS
+from tests.packaged.differences import check_differences, installed_release, read_differences
 from tests.packaged.torch_facts import TorchFacts, spelled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,6 +179,15 @@ def differences() -> dict[str, list[str]]:
 @pytest.mark.parametrize("check", CHECKS, ids=_kind)
 def test_facts(check: Check, definitions: Definitions, facts: TorchFacts) -> None:
     check_differences(_kind(check), _facts(check, definitions, facts))
+
+
+def test_the_page_counts_the_differences(repository: Path) -> None:
+    rows = (line.strip("| ").split(" | ") for line in (repository / "docs" / "releases.md").read_text().splitlines())
+    counts = {row[0]: int(row[4]) for row in rows if len(row) == 5 and row[0] in TORCH_VERSIONS}
+    listed = read_differences()
+    assert counts == {
+        version: sum(map(len, listed.get(version.rpartition(".")[0], {}).values())) for version in TORCH_VERSIONS
+    }
 
 
 def test_a_program_is_made_of_them_without_a_word(repository: Path, tags: Source) -> None:

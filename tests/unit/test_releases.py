@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from opgen.__main__ import command_names
+from opgen.commands._all import command_names
 from opgen.diagnostics import Diagnostics
 from opgen.releases import choice
 from opgen.releases.choice import choose_release
@@ -181,8 +181,8 @@ def test_an_extension_is_made_for_a_release_that_is_too_new(ops: Path, capsys: p
     assert "newer than torch 2.15" in capsys.readouterr().err
 
 
-WITHOUT_DEFINITIONS: Final = ("autoheuristic",)
-"""The command that reads measurements only."""
+WITHOUT_DEFINITIONS: Final = ("autoheuristic", "completion")
+"""The commands that don't read any."""
 
 
 @pytest.mark.parametrize("name", [name for name in command_names() if name not in WITHOUT_DEFINITIONS])
