@@ -119,7 +119,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result =
 #line 5 "ops/autograd/derivatives.yaml"
           not_implemented("scale")
-#line 122 "RegisterDerivatives.cpp"
+#line 123 "RegisterDerivatives.cpp"
 ;
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -127,7 +127,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 4 "ops/autograd/derivatives.yaml"
             scale(grad, by)
-#line 130 "RegisterDerivatives.cpp"
+#line 131 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -212,7 +212,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 8 "ops/autograd/derivatives.yaml"
           grad * self
-#line 215 "RegisterDerivatives.cpp"
+#line 216 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -220,7 +220,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 7 "ops/autograd/derivatives.yaml"
             grad * by
-#line 223 "RegisterDerivatives.cpp"
+#line 224 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -385,7 +385,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
       result_new_fw_grad_opt =
 #line 9 "ops/autograd/derivatives.yaml"
               scale(self_t, by_p) + scale(self_p, by_t)
-#line 388 "RegisterDerivatives.cpp"
+#line 389 "RegisterDerivatives.cpp"
 ;
   }
   if (result_new_fw_grad_opt.has_value() && result_new_fw_grad_opt.value().defined() && result.defined()) {
