@@ -53,7 +53,7 @@ class GenerationError(Exception):
 def generate_sources(
     definitions: str | os.PathLike[str], output: str | os.PathLike[str], *, flags: Sequence[str] = ()
 ) -> Mapping[str, list[str]]:
-    """Writes the C++ of an extension below `output`, and lists it: `sources`, `cuda_sources`, `headers`, …"""
+    """Write the C++ of an extension below `output` and return lists of it: `sources`, `cuda_sources`, `headers`, …"""
     folder = Path(output)
     lists = folder / _LISTS
     folder.mkdir(parents=True, exist_ok=True)

@@ -191,7 +191,7 @@ class Diagnostics:
         return sorted(wanted, key=_source_order)
 
     def raise_errors(self) -> None:
-        """Raises a `UserError` that carries everything found, if any of it is an error."""
+        """Raise a `UserError` that carries everything found, if any of it is an error."""
         if self.has_errors:
             raise UserError(*self.found)
 

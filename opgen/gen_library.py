@@ -51,7 +51,7 @@ class ParsedYaml:
 def parse_native_yaml(
     path: str | Path, tags_yaml_path: str | Path, ignore_keys: AbstractSet[DispatchKey] | None = None
 ) -> ParsedYaml:
-    """Reads and checks a definitions file and its tags, and derives what they ask for.
+    """Read and checks a definitions file and its tags, and derives what they ask for.
 
     Kernels under `ignore_keys` are left out.  Raises UserError with every mistake found.
     """

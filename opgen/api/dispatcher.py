@@ -54,7 +54,7 @@ def name(func: FunctionSchema) -> str:
 
 
 def check_taken(t: Type) -> None:
-    """Raises `UnsupportedTypeError` if torch's dispatcher can't pass a `t` to a kernel, though it can be spelled.
+    """Raise `UnsupportedTypeError` if torch's dispatcher can't pass a `t` to a kernel, though it can be spelled.
 
     The rules are those of `c10::IValue::to` and of the boxing of arguments.
     """
@@ -78,7 +78,7 @@ def check_taken(t: Type) -> None:
 
 
 def check_returned(t: Type) -> None:
-    """Raises `UnsupportedTypeError` if torch's dispatcher can't return a `t`, though it can be spelled."""
+    """Raise `UnsupportedTypeError` if torch's dispatcher can't return a `t`, though it can be spelled."""
     _check_optional_once(t)
     _check_generator(t)
     if isinstance(t, ListType) and _innermost(t) == _SCALAR:

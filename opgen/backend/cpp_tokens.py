@@ -117,7 +117,7 @@ class _Preprocessor:
         self._macros[name.text] = _Macro(parameters, body)
 
     def _expand(self, tokens: Sequence[Token], macros: Mapping[str, _Macro], depth: int) -> None:
-        """Adds the tokens to the output, each macro among them replaced by its body."""
+        """Add the tokens to the output, each macro among them replaced by its body."""
         at = 0
         while at < len(tokens) and (not depth or self._may_bring > 0):
             token = tokens[at]

@@ -50,7 +50,7 @@ def check_kernels(
     log: Diagnostics,
     made: Collection[OperatorName] = (),
 ) -> int:
-    """Logs the kernels that no source defines, and members that are no kernels; how many were looked for.
+    """Log kernels that no source defines and members that are no kernels; return the number of kernels.
 
     Kernels of the operators in `made` are generated, and not looked for.
     """

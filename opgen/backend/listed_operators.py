@@ -158,7 +158,7 @@ def _join(lists: Sequence[Mapping[OperatorName, _Item]], log: Diagnostics) -> di
 def _check_forms(
     program: Program, backend: Mapping[OperatorName, _Item], autograd: Mapping[OperatorName, _Item], log: Diagnostics
 ) -> None:
-    """Logs operators some form of which has its kernel for autograd, and some form has not."""
+    """Log operators some form of which has its kernel for autograd, and some form has not."""
     if not autograd:
         return
     for group in program.grouped:
@@ -199,7 +199,7 @@ def _check_not_registered(
     functions: Mapping[OperatorName, NativeFunction],
     log: Diagnostics,
 ) -> None:
-    """Logs operators for which the definitions have a kernel under the key already."""
+    """Log operators for which the definitions have a kernel under the key already."""
     index = program.backend_indices.get(key)
     if index is None:
         return

@@ -30,7 +30,7 @@ def class_header(backend: ExternalBackend) -> str:
 
 
 def emit_class_header(backend: ExternalBackend, program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the header of the class, if the backend has any kernel."""
+    """Yield the header of the class, if the backend has any kernel."""
     if not backend.indices:
         return
     namespaces = backend.cpp_namespace.split("::")

@@ -59,7 +59,7 @@ EAGER: Final = RegistrationStyle()
 def emit_registrations(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: RegistrationStyle = EAGER
 ) -> Iterator[OutputFile]:
-    """Yields the registrations of each key that the backend has kernels for."""
+    """Yield the registrations of each key that the backend has kernels for."""
     calls = KernelCalls(program, backend.class_name)
     for index in backend.indices:
         wrappers = list(_wrappers(index, calls))

@@ -38,7 +38,7 @@ _CALLED_BY_POSITION: Final = frozenset({"diagonal", "round", "round_", "scatter_
 
 
 def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `annotated_fn_args.py`."""
+    """Yield `annotated_fn_args.py`."""
     bound = [function for function in program.functions if should_generate_py_binding(function)]
     lines = [
         f"    {place}.{function.func.name.name}: {render_arguments(function)},"

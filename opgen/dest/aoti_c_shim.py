@@ -35,7 +35,7 @@ _COMPOSITE_KEYS: Final = (
 
 
 def emit_shim_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `c_shim_….h` for each device."""
+    """Yield `c_shim_….h` for each device."""
     del templates
     guards = program.release.shims_have_guards
     for shim in _shims(program, options):
@@ -45,7 +45,7 @@ def emit_shim_headers(program: Program, options: Options, templates: TemplateSet
 
 
 def emit_shim_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `c_shim_….cpp` for each device."""
+    """Yield `c_shim_….cpp` for each device."""
     del templates
     for shim in _shims(program, options):
         functions = [text for operator, key in shim.operators for text in _definitions(operator, shim.device, key)]
@@ -111,7 +111,7 @@ def _has_kernel(
 
 
 def declarations(operator: ShimmedOperator, device: str, guards: bool) -> Iterator[str]:
-    """Yields the declarations of the operator's C functions for a device, for releases since only if `guards`."""
+    """Yield the declarations of the operator's C functions for a device, guarded by the release if `guards`."""
     for function in c_functions(operator, device):
         declaration = f"AOTI_TORCH_EXPORT {_head(function)};\n"
         if guards and function.since is not None:
@@ -133,7 +133,7 @@ def _definitions(operator: ShimmedOperator, device: str, key: DispatchKey | None
 
 
 def definitions(operator: ShimmedOperator, device: str, callee: str) -> Iterator[str]:
-    """Yields the definitions of the operator's C functions for a device, which call the C++ function `callee`."""
+    """Yield the definitions of the operator's C functions for a device, which call the C++ function `callee`."""
     results = _results(operator)
     keep = "auto tmp_result = " if results else ""
     for function in c_functions(operator, device):

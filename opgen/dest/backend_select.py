@@ -30,7 +30,7 @@ _KEY_OF_OPTIONS: Final = "c10::DispatchKeySet(c10::computeDispatchKey(dtype, lay
 
 
 def emit_backend_select(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterBackendSelect.cpp`."""
+    """Yield `RegisterBackendSelect.cpp`."""
 
     def render(function: NativeFunction) -> tuple[str, str, str, str] | None:
         if not needs_backend_select(function) or not program.selector.is_native_function_selected(function):

@@ -23,7 +23,7 @@ _OPERATOR_WORDS: Final = frozenset(
 
 
 def emit_core_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/aten_interned_strings.h` and `enum_tag.h`."""
+    """Yield `core/aten_interned_strings.h` and `enum_tag.h`."""
     del options
     yield OutputFile("core/aten_interned_strings.h", _render_symbols(program, templates), group="core_")
     env = {"enum_of_valid_tags": ",\n".join(sorted(program.tags))}
@@ -32,7 +32,7 @@ def emit_core_headers(program: Program, options: Options, templates: TemplateSet
 
 
 def emit_core_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/ATenOpList.cpp`."""
+    """Yield `core/ATenOpList.cpp`."""
     del options
     text = templates.render("ATenOpList.cpp", {"aten_ops": list(map(_listed, program.functions))})
     yield OutputFile("core/ATenOpList.cpp", text, group="core_")

@@ -48,7 +48,7 @@ _BOOL: Final = BaseType(BaseTy.bool)
 
 
 def emit_registration_declarations(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegistrationDeclarations.h`."""
+    """Yield `RegistrationDeclarations.h`."""
     composite = _operators_with_only_a_composite_kernel(program)
     lines = [render_registration(program.signatures(f), f.func.name not in composite) for f in program.functions]
     yield OutputFile(_REGISTRATIONS, templates.render(_REGISTRATIONS, {"registration_declarations": lines}))
@@ -74,7 +74,7 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 
 
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Declarations.yaml`."""
+    """Yield `Declarations.yaml`."""
     rows = ArgumentRows()
     found = [render_declaration(program.signatures(f), rows) for f in program.functions]
     yield OutputFile(_DECLARATIONS, "".join(found) or "[]\n")

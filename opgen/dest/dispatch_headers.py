@@ -24,7 +24,7 @@ from opgen.program.program import Options, Program
 
 
 def emit_dispatch_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the headers of each key that has its own C++ functions."""
+    """Yield the headers of each key that has its own C++ functions."""
     kernels = KernelMap(program)
     for key in functions_keys(options):
         groups = declare_functions(program, kernels.served_by(key), program.release.kernel_exports.get(key, EXPORT))

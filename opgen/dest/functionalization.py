@@ -48,7 +48,7 @@ _REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.sou
 
 
 def emit_functionalization(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterFunctionalization_0.cpp` … `_3.cpp`, and the file with everything."""
+    """Yield `RegisterFunctionalization_0.cpp` … `_3.cpp`, and the file with everything."""
     del options
     yield from emit_sharded(
         templates,

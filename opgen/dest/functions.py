@@ -47,7 +47,7 @@ class _Operator:
 
 
 def emit_function_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Functions.h`, `RedispatchFunctions.h` and the `ops/….h`."""
+    """Yield `Functions.h`, `RedispatchFunctions.h` and the `ops/….h`."""
     operators = [_operator(program, function, options) for function in program.functions]
     by_name = {id(operator.function): operator for operator in operators}
     if options.per_operator_headers:
@@ -60,7 +60,7 @@ def emit_function_headers(program: Program, options: Options, templates: Templat
 
 
 def emit_function_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Functions.cpp`, which does not depend on operators."""
+    """Yield `Functions.cpp`, which does not depend on operators."""
     del program, options
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp"))
 

@@ -37,7 +37,7 @@ class Pattern:
 
 
 def emit_patterns(patterns: Iterable[Pattern], imported: Iterable[str], templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields a module for each function, and one that makes the folder a package.
+    """Yield a module for each function, and one that makes the folder a package.
 
     `imported` are the names that the patterns' code is written in.
     """

@@ -36,7 +36,7 @@ class Decomposition:
 
 
 def emit_decompositions(decompositions: Sequence[Decomposition], templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `decomposition_registry_util.cpp`; a function for several operators is in it once."""
+    """Yield `decomposition_registry_util.cpp`; a function for several operators is in it once."""
     functions = {each.function: each.source for each in decompositions}
     text = "".join(f"{source}\n" for source in functions.values())
     env = {

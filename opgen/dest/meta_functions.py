@@ -26,7 +26,7 @@ _DEFAULT_PARENT: Final = "at::impl::MetaBase"
 
 
 def emit_meta_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `NativeMetaFunctions.h` and the `ops/…_meta.h`."""
+    """Yield `NativeMetaFunctions.h` and the `ops/…_meta.h`."""
     includes: list[str] = []
     declarations: list[str] = []
     if options.per_operator_headers:

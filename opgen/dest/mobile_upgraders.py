@@ -70,7 +70,7 @@ def needed_upgraders(operators: Mapping[str, Sequence[VersionRange]]) -> Iterato
 def emit_mobile_upgraders(
     upgraders: Iterable[Upgrader], operators: Mapping[str, Sequence[VersionRange]], templates: TemplateSet
 ) -> Iterator[OutputFile]:
-    """Yields `upgrader_mobile.cpp`; `operators` are those that have changed.
+    """Yield `upgrader_mobile.cpp`; `operators` are those that have changed.
 
     There must be an upgrader for all of `needed_upgraders`.
     """

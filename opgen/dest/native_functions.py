@@ -40,7 +40,7 @@ EXPORT: Final = "TORCH_API"
 
 
 def emit_native_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `NativeFunctions.h` and the `ops/…_native.h`."""
+    """Yield `NativeFunctions.h` and the `ops/…_native.h`."""
     kernels = _Kernels(program.backend_indices.values())
     if options.per_operator_headers:
         for root_name, groups in by_root_name(program.grouped).items():

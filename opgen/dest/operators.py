@@ -32,7 +32,7 @@ _SHARDS: Final = 5
 
 
 def emit_operator_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Operators.h`, `MethodOperators.h` and the `ops/…_ops.h`."""
+    """Yield `Operators.h`, `MethodOperators.h` and the `ops/…_ops.h`."""
     if options.per_operator_headers:
         yield from _emit_per_operator(program, options, templates)
         return
@@ -45,7 +45,7 @@ def emit_operator_headers(program: Program, options: Options, templates: Templat
 
 
 def emit_operator_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Operators_0.cpp` to `Operators_4.cpp` and `OperatorsEverything.cpp`."""
+    """Yield `Operators_0.cpp` to `Operators_4.cpp` and `OperatorsEverything.cpp`."""
     backends = static_backends(program, options)
 
     def render(function: NativeFunction) -> tuple[str, str]:

@@ -43,7 +43,7 @@ _MODULES: Final = tuple(
 
 
 def emit_python_methods(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `python_variable_methods.cpp`."""
+    """Yield `python_variable_methods.cpp`."""
     module = tensor_module(program.program.release)
     bindings = _sorted(_bindings(program, program.methods, module))
     members = (f for f in program.program.functions if Variant.method in f.variants)
@@ -66,7 +66,7 @@ def tensor_module(release: Release) -> PythonModule:
 
 
 def emit_python_functions(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `python_torch_functions_N.cpp`, and `python_nn_functions.cpp` and its like."""
+    """Yield `python_torch_functions_N.cpp`, and `python_nn_functions.cpp` and its like."""
     yield from emit_sharded(
         templates,
         "python_torch_functions.cpp",

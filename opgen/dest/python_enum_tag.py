@@ -13,7 +13,7 @@ from opgen.program.python import PythonProgram
 
 
 def emit_python_enum_tag(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `python_enum_tag.cpp`."""
+    """Yield `python_enum_tag.cpp`."""
     values = [f'.value("{tag}", at::Tag::{tag})' for tag in sorted(program.program.tags)]
     text = templates.render("python_enum_tag.cpp", {"enum_of_valid_tags": "\n".join(values)})
     yield OutputFile("python_enum_tag.cpp", text)

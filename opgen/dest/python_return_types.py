@@ -21,7 +21,7 @@ from opgen.program.python import PythonProgram
 
 
 def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `python_return_types.cpp` and `python_return_types.h`."""
+    """Yield `python_return_types.cpp` and `python_return_types.h`."""
     found = list(structseqs(program))
     source = {
         "py_return_types": [structseq_definition(structseq, suffix) for structseq, suffix in found],

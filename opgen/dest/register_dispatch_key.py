@@ -38,7 +38,7 @@ _CPU_SHARDS: Final = 4
 
 
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the registrations of each dispatch key."""
+    """Yield the registrations of each dispatch key."""
     calls, kernels = KernelCalls(program, rocm=options.rocm), KernelMap(program)
 
     def render(served: Served) -> tuple[str, bool, str]:
@@ -56,7 +56,7 @@ def _emit_key(
     options: Options,
     templates: TemplateSet,
 ) -> Iterator[OutputFile]:
-    """Yields the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
+    """Yield the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,

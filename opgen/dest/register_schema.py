@@ -28,7 +28,7 @@ _Definition: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def emit_register_schema(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterSchema.cpp`."""
+    """Yield `RegisterSchema.cpp`."""
 
     def definition(function: NativeFunction) -> tuple[str, str, tuple[str, ...]]:
         is_wanted = options.force_schema_registration or program.selector.is_native_function_selected(function)

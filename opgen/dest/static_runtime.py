@@ -39,7 +39,7 @@ NAME: Final = "generated_ops.cpp"
 
 
 def emit_static_runtime(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `generated_ops.cpp`."""
+    """Yield `generated_ops.cpp`."""
     operators = [
         _render_operator(program, name, groups) for name, groups in by_operator(program, program.groups).items()
     ]

@@ -34,7 +34,7 @@ _GRAPH_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({BaseTy.Scalar: "in
 
 
 def emit_static_runtime_tests(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `test_generated_ops.cc`."""
+    """Yield `test_generated_ops.cc`."""
     out = [_render_test(group) for groups in by_operator(program, program.groups).values() for group in groups]
     views = [_render_test(group) for groups in by_operator(program, program.view_groups).values() for group in groups]
     yield OutputFile(NAME, templates.render(NAME, {"tests": [*out, *views]}))

@@ -84,7 +84,7 @@ all_return_types: list[type]
 
 
 def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
-    """Yields `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and the other modules' stubs."""
+    """Yield `_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and the other modules' stubs."""
     for path, module in _FUNCTION_FILES:
         functions = sorted(program.functions_of(module), key=_name)
         is_below = module is not None
@@ -94,7 +94,7 @@ def emit_function_stubs(program: PythonProgram) -> Iterator[OutputFile]:
 
 
 def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
-    """Yields `_C/_TensorBase.pyi`, without deprecated signatures."""
+    """Yield `_C/_TensorBase.pyi`, without deprecated signatures."""
     body = []
     for method in sorted(program.methods, key=_name):
         current = [overload for overload in method.overloads if overload.signature.deprecated is None]
@@ -104,7 +104,7 @@ def emit_method_stubs(program: PythonProgram) -> Iterator[OutputFile]:
 
 
 def emit_return_type_stubs(program: PythonProgram) -> Iterator[OutputFile]:
-    """Yields `return_types.pyi`."""
+    """Yield `return_types.pyi`."""
     returns: dict[str, tuple[Return, ...]] = {}
     for function in program.bound:
         if structseq_fieldnames(function.func.returns):

@@ -22,7 +22,7 @@ from opgen.program.program import Options, Program
 
 
 def emit_tensor_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/TensorBody.h`."""
+    """Yield `core/TensorBody.h`."""
     methods = [function for function in program.functions if Variant.method in function.variants]
     env = {
         "tensor_method_declarations": [text for f in methods for text in _method_declarations(program, f)],
@@ -33,7 +33,7 @@ def emit_tensor_headers(program: Program, options: Options, templates: TemplateS
 
 
 def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `core/TensorMethods.cpp`, which hardly depends on operators."""
+    """Yield `core/TensorMethods.cpp`, which hardly depends on operators."""
     del options
     env = {"has_method": Presence.among(program, Variant.method)}
     yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp", env), group="core_")

@@ -54,7 +54,7 @@ _KEYS_BELOW: Final = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, 
 
 
 def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `TraceType_0.cpp` … and `TraceTypeEverything.cpp`."""
+    """Yield `TraceType_0.cpp` … and `TraceTypeEverything.cpp`."""
     yield from emit_sharded(
         templates,
         "TraceType.cpp",

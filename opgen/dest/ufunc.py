@@ -54,7 +54,7 @@ _BINARY_FUNCTORS: Final = MappingProxyType({UfuncKey.CUDAFunctorOnSelf: 1, Ufunc
 
 
 def emit_ufunc_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `UfuncCPU_….cpp`, `UfuncCPUKernel_….cpp` and `UfuncCUDA_….cu` for each ufunc."""
+    """Yield `UfuncCPU_….cpp`, `UfuncCPUKernel_….cpp` and `UfuncCUDA_….cu` for each ufunc."""
     for group in program.structured_groups:
         if not group.out.ufunc_inner_loop:
             continue

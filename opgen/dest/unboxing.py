@@ -49,7 +49,7 @@ _ELEMENTS: Final = MappingProxyType({BaseTy.int: "int64_t", BaseTy.SymInt: "int6
 
 
 def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the header, the kernels and their registrations."""
+    """Yield the header, the kernels and their registrations."""
     functions = [f for f in program.functions if program.selector.is_root_operator(_full_name(f))]
     source_shards, registration_shards = _shards(program, functions)
     declarations = [_declaration(program, function) for function in functions]

@@ -24,7 +24,7 @@ from opgen.program.program import Program
 
 
 def emit_variable_factories(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `variable_factories.h`."""
+    """Yield `variable_factories.h`."""
     functions = [function for function in program.functions if is_variable_factory(function)]
     env = {
         "ops_headers": [ops_include(function.root_name) for function in functions],

@@ -40,7 +40,7 @@ _Texts: TypeAlias = tuple[str, ...]
 
 
 def emit_view_copy_kernels(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `CompositeViewCopyKernels.cpp`."""
+    """Yield `CompositeViewCopyKernels.cpp`."""
     del options
     copies = [_view_part(program, group) for group in program.view_groups]
     others = [_group_part(program, group) for group in program.groups]

@@ -49,7 +49,7 @@ _SNIPPETS: Final = Snippets("view_funcs.cpp")
 
 
 def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `ViewFuncs.h` and `ViewFuncs.cpp`."""
+    """Yield `ViewFuncs.h` and `ViewFuncs.cpp`."""
     functions = [
         matched.func
         for matched in program.functions

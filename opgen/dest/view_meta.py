@@ -36,7 +36,7 @@ _INVERSES: Final = "FunctionalInverses.h"
 
 
 def emit_view_meta_classes(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `ViewMetaClasses.h` and `ViewMetaClasses.cpp`."""
+    """Yield `ViewMetaClasses.h` and `ViewMetaClasses.cpp`."""
     del options
     # Without all operators there is no functionalization, hence no class that it would use.
     has_classes = program.selector.include_all_operators
@@ -60,7 +60,7 @@ def emit_view_meta_classes(program: Program, options: Options, templates: Templa
 
 
 def emit_functional_inverses(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `FunctionalInverses.h`."""
+    """Yield `FunctionalInverses.h`."""
     del options
     groups = (group for group in program.view_groups if not group.composite)
     declarations = [f"{program.view_signatures(group).inverse.decl()};" for group in groups]

@@ -51,7 +51,7 @@ _RETURNING_NUMBERS: Final = frozenset(
 
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `VmapGeneratedPlumbing.h`."""
+    """Yield `VmapGeneratedPlumbing.h`."""
     functions = list(filter(None, map(partial(render_plumbing, program), program.functions)))
     yield OutputFile("VmapGeneratedPlumbing.h", _SNIPPETS.render("header", functions=functions))
 

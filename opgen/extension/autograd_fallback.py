@@ -35,7 +35,7 @@ class _Registered:
 
 
 def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterAutogradFallback.cpp`, if there are any such operators."""
+    """Yield `RegisterAutogradFallback.cpp`, if there are any such operators."""
     # What has derivatives for some kind of device only has none for the others.
     derived = {one.func.func.name for one in with_derivatives(extension) if DEFAULT_KEY in (one.info or ())}
     candidates = (f for f in extension.program.functions if f.func.name not in derived)
@@ -60,7 +60,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
 
 
 def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
-    """Runs an operator, and marks what it wrote to and returned as having no derivative."""
+    """Run an operator, and mark what it wrote to and returned as having no derivative."""
     signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
     tensors = [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]

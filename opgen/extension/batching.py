@@ -55,7 +55,7 @@ class _Registered:
 
 
 def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterBatched.cpp`, if any operator can be batched without its author's help."""
+    """Yield `RegisterBatched.cpp`, if any operator can be batched without its author's help."""
     functions = [f for f in extension.program.functions if is_batched_by_broadcasting(extension, f)]
     if functions or DispatchKey.FuncTorchBatched in extension.keys:
         yield render_file(extension, templates, "detail/Batching.h", "detail/Batching.h")

@@ -52,7 +52,7 @@ class _Kernel:
 
 
 def emit_composites(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `CompositeKernels.cpp`, if any kernel follows from others."""
+    """Yield `CompositeKernels.cpp`, if any kernel follows from others."""
     made = [*_view_copies(extension), *_derived(extension)]
     if not made:
         return

@@ -65,7 +65,7 @@ HELPERS: Final = frozenset(
 
 
 def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterDerivatives.cpp`, or several of it, if any operator has derivatives."""
+    """Yield `RegisterDerivatives.cpp`, or several of it, if any operator has derivatives."""
     matched = with_derivatives(extension)
     if extension.autograd is None or not matched:
         return

@@ -41,7 +41,7 @@ class _Registered:
 
 
 def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterFunctionalize.cpp`, if any operator writes or makes views."""
+    """Yield `RegisterFunctionalize.cpp`, if any operator writes or makes views."""
     kernels = [*_mutations(extension), *_views(extension)]
     if not kernels:
         return

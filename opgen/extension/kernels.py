@@ -36,7 +36,7 @@ _KNOWN_PARENTS: Final = MappingProxyType({"TensorIteratorBase": "ATen/TensorIter
 
 
 def emit_native_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `NativeFunctions.h`, `NativeMetaFunctions.h`, `MetaBase.h` and the headers that they include."""
+    """Yield `NativeFunctions.h`, `NativeMetaFunctions.h`, `MetaBase.h` and the headers that they include."""
     groups = by_root_name(extension.program.grouped)
     yield render_file(extension, templates, "MetaBase.h", "MetaBase.h")
     with_meta = [name for name, items in groups.items() if any(_is_structured(item) for item in items)]

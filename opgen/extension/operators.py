@@ -29,7 +29,7 @@ from opgen.output.template import TemplateSet
 
 
 def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Macros.h`, `Operators.h` and the `ops/….h` that it includes."""
+    """Yield `Macros.h`, `Operators.h` and the `ops/….h` that it includes."""
     yield render_file(extension, templates, "Macros.h", "Macros.h")
     yield render_file(extension, templates, "detail/Types.h", "detail/Types.h")
     if any(function.is_boxed for function in extension.program.functions):
@@ -49,7 +49,7 @@ def emit_operator_headers(extension: Extension, templates: TemplateSet) -> Itera
 
 
 def emit_operator_sources(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Operators.cpp`."""
+    """Yield `Operators.cpp`."""
     operators = [_operator(extension, function) for function in extension.program.functions]
     includes = operator_headers(extension, "_ops")
     if any(operator.is_boxed for operator in operators):
@@ -71,7 +71,7 @@ def _qualified(extension: Extension, file: OutputFile) -> OutputFile:
 
 
 def emit_function_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `Functions.h` and the `ops/….h` that it includes."""
+    """Yield `Functions.h` and the `ops/….h` that it includes."""
     for name, functions in by_root_name(extension.program.functions).items():
         calls = [call for function in functions for call in _functions(extension, function)]
         path = operator_path(extension, name, "")

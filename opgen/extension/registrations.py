@@ -38,7 +38,7 @@ _GENERATED_KEYS: Final = (DispatchKey.ADInplaceOrView, DispatchKey.Functionalize
 
 
 def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `CPUFunctions.h` and the `ops/…_cpu_dispatch.h` that it includes, for each key."""
+    """Yield `CPUFunctions.h` and the `ops/…_cpu_dispatch.h` that it includes, for each key."""
     for key in filter(has_functions, extension.keys):
         declared: dict[str, list[str]] = {}
         for served in extension.served_by(key):
@@ -60,14 +60,14 @@ def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterat
 
 
 def emit_structured_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields what the registrations of structured kernels are made with."""
+    """Yield what the registrations of structured kernels are made with."""
     if extension.program.structured_groups:
         for path in ("detail/Structured.h", "detail/Elementwise.h"):
             yield render_file(extension, templates, path, path)
 
 
 def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields the registrations of each key that has kernels."""
+    """Yield the registrations of each key that has kernels."""
     calls = KernelCalls(extension.program)
     for key in extension.keys:
         yield _registrations(extension, calls, key, templates)

@@ -41,7 +41,7 @@ class _Definition:
 
 
 def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterSchema.cpp`."""
+    """Yield `RegisterSchema.cpp`."""
     groups: dict[frozenset[str], _TagGroup] = {}
     definitions: list[_Definition] = []
     for function in extension.program.functions:

@@ -27,7 +27,7 @@ def is_loop(file: OutputFile) -> bool:
 
 
 def emit_ufuncs(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `UfuncCPU_….cpp` and `UfuncCUDA_….cu` for each operator that is written as a loop body."""
+    """Yield `UfuncCPU_….cpp` and `UfuncCUDA_….cu` for each operator that is written as a loop body."""
     for group in extension.program.structured_groups:
         if not group.out.ufunc_inner_loop:
             continue

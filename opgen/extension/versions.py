@@ -41,7 +41,7 @@ class _Registered:
 
 
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
+    """Yield `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
     functions = [f for f in extension.program.functions if not (f.is_boxed or has_composite_implicit_kernel(f))]
     functions = [f for f in functions if not extension.program.has_kernel(DispatchKey.ADInplaceOrView, f)]
     views = [f for f in functions if is_tracked_view(f)]
@@ -61,7 +61,7 @@ def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 
 
 def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yields what kernels that take views again are made with."""
+    """Yield what kernels that take views again are made with."""
     yield render_file(extension, templates, "detail/Views.h", "detail/Views.h")
     if any(is_tracked_view(f) for f in extension.program.functions):
         yield render_file(extension, templates, "detail/Replay.h", "detail/Replay.h")
@@ -88,7 +88,7 @@ def _registered(extension: Extension, function: NativeFunction, name: str, state
 
 
 def _writing(extension: Extension, function: NativeFunction) -> _Registered:
-    """Runs the operator below the key, then counts one more version of what it wrote to."""
+    """Run the operator below the key, then count one more version of what it wrote to."""
     returns = str(extension.signatures(function).dispatcher.returns)
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
     statements = [
@@ -105,7 +105,7 @@ def _constant(extension: Extension) -> frozenset[OperatorName]:
 
 
 def _view(extension: Extension, function: NativeFunction, constant: frozenset[OperatorName]) -> _Registered:
-    """Runs the operator below the key, then makes its results views of the base."""
+    """Run the operator below the key, then make its results views of the base."""
     base, *others = [binding.name for binding in extension.signatures(function).dispatcher.arguments]
     result = f"{base}, {_redispatch(extension, function)}"
     if function.func.name in constant:

@@ -100,7 +100,7 @@ class Values:
 
 
 def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Diagnostics) -> Values | None:
-    """Reads `node` by `table`; `what` names it in messages, as in `entry 'abs'`, or is asked how to.
+    """Read `node` by `table`; `what` names it in messages, as in `entry 'abs'`, or is asked how to.
 
     Keys that are unknown and values that can't be converted are logged, and the rest is read; None
     if the node is no mapping, or a required field is absent or can't be read.

@@ -32,7 +32,7 @@ def group_forms(functions: Iterable[NativeFunction]) -> defaultdict[Hashable, Fo
 
 
 def add_forms(groups: defaultdict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
-    """Sorts more functions in."""
+    """Sort more functions in."""
     for function in functions:
         forms = groups[function.namespace, function.func.signature()]
         forms.setdefault(function.func.kind(), function)

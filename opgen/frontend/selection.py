@@ -207,7 +207,7 @@ def select(
 
 
 def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:
-    """Logs the words given to a flag that are not legal; `what` names such a word in messages."""
+    """Log the words given to a flag that are not legal; `what` names such a word in messages."""
     for word in words_of_flag(flag, words):
         if word.text not in legal:
             label = expected(word.text, legal)
@@ -215,7 +215,7 @@ def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[st
 
 
 def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators, log: Diagnostics) -> None:
-    """Logs the names that select no known operator; each comes with whether it stands for all overloads.
+    """Log the names that select no known operator; each comes with whether it stands for all overloads.
 
     A namespace that no definition mentions is merely warned of: its operators are registered elsewhere.
     """

@@ -101,7 +101,7 @@ class LazyGenerators:
 def emit_ir(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
-    """Yields the classes of the operators' nodes."""
+    """Yield the classes of the operators' nodes."""
     generator = _node_generator(backend, program, style, generators)
     functions = _named(program, (*backend.full_codegen, *backend.ir_gen))
     classes = [text for function in functions for text in generator(function)]
@@ -118,7 +118,7 @@ def emit_ir(
 def emit_non_native_ir(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
-    """Yields the classes of the backend's own nodes."""
+    """Yield the classes of the backend's own nodes."""
     generator = _node_generator(backend, program, style, generators)
     schemas = [non_native_schema(node, NON_NATIVE_PROPERTIES, style.lazy_value_class) for node in backend.non_native]
     classes = [text for schema in schemas for text in generator.gen(schema)]
@@ -136,7 +136,7 @@ def emit_non_native_ir(
 def emit_kernels(
     backend: ExternalBackend, program: Program, templates: TemplateSet, style: LazyStyle, generators: LazyGenerators
 ) -> Iterator[OutputFile]:
-    """Yields the generated kernels; nothing if the backend has no kernels."""
+    """Yield the generated kernels; nothing if the backend has no kernels."""
     if not backend.indices:
         return
     generator = _kernel_generator(backend, style, generators)
