@@ -1,4 +1,4 @@
-"""Turns a backend YAML into the frozen `ExternalBackend` that generators of such backends work from.
+"""A backend YAML → the frozen `ExternalBackend` that generators read, or every mistake in the file.
 
 A backend outside of torch says which of torch's operators it has kernels for:
 

@@ -1,4 +1,4 @@
-"""Turns the lists of operators in a backend YAML into operators, and every wrong item into a diagnostic.
+"""The lists in a backend YAML → operators, and a diagnostic for every wrong item.
 
     backend.yaml:4:14: error: there is no operator 'abss' [unknown-operator]
         4 | supported: [abss, add.Tensor]

@@ -1,4 +1,4 @@
-"""Turns a `Program` and the options of a run into file values: one output family a module.
+"""A `Program` and the options of a run → file values, one family of output files a module.
 
 Each family has an emitter for its headers and one for its sources, as far as it has both:
 

@@ -1,4 +1,4 @@
-"""Turns operators that compiled models call into functions with a C interface, AOTInductor's shims.
+"""Operators that compiled models call → functions with a C interface, AOTInductor's shims.
 
 `c_shim_cpu.h` and its like declare a function an operator, `c_shim_cpu.cpp` calls the device's
 kernel straight away; `c_shim_aten` is for any device and goes through the dispatcher.  The headers

@@ -1,4 +1,4 @@
-"""Where autograd's C++ is compiled: in torch itself, or in a library outside of it, which spells some things otherwise.
+"""The library that autograd's C++ is compiled in, torch or an extension → how some things are spelled there.
 
 The emitters of autograd make both, and take from here what differs.
 

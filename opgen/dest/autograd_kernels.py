@@ -1,4 +1,4 @@
-"""What autograd's kernels share: their names, parameters and results, and views.
+"""An operator → what its autograd kernels share: name, parameters, results, views.
 
 add.out   →   at::Tensor & add_out_out(c10::DispatchKeySet ks, …)
 """

@@ -1,4 +1,4 @@
-r"""Turns the names of operators, arguments and tags into the lists of them that torch's core knows.
+r"""The names of operators, arguments and tags → the lists in torch's core.
 
 `core/ATenOpList.cpp` has the operators that aren't a user's own, `core/aten_interned_strings.h` the
 names that get a symbol, and `enum_tag.h` (in `core`, or in a folder for header-only files) the tags.

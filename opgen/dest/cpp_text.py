@@ -1,4 +1,4 @@
-r"""Turns plain text into C++ tokens that several emitters need.
+r"""Plain text → C++ tokens that several emitters need.
 
 string_literal('conv(str padding="valid") -> Tensor')   →   "conv(str padding=\"valid\") -> Tensor"
 """

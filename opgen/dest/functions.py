@@ -1,4 +1,4 @@
-"""Turns operators into the functions that C++ programs call, `at::add`.
+"""Operators → the functions that C++ programs call, `at::add`.
 
 `Functions.h` has all of them, or includes one header an operator, `ops/add.h`.  Each is an inline
 call of the operator; one whose schema has a `SymInt` exists for plain integers and, under a name

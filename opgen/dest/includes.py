@@ -1,4 +1,4 @@
-"""Groups operators by the per-operator headers that declare them, and spells includes.
+"""Operators → the per-operator headers that declare them, and include lines.
 
 All forms and overloads of an operator share their headers, which are named after the name that
 they have in common: `add.Tensor`, `add_.Tensor` and `add.out` are declared in `ATen/ops/add_ops.h`

@@ -1,4 +1,4 @@
-r"""Functions that stand for operators → `decomposition_registry_util.cpp`, from which TorchScript reads them.
+r"""Functions that decompose operators → `decomposition_registry_util.cpp`, from which TorchScript reads them.
 
 Decomposition("aten::var(Tensor self, bool unbiased=True) -> Tensor", "var", "def var(input: Tensor, …\n")
 

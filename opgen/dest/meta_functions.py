@@ -1,4 +1,4 @@
-"""Turns groups with structured kernels into the classes of their meta functions.
+"""Groups with structured kernels → the classes of their meta functions.
 
 `NativeMetaFunctions.h` declares them, or one header an operator does, `ops/add_meta.h`.  A meta
 function says what shape results have; if it computes something that the kernels need as well, it

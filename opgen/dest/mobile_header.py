@@ -1,4 +1,4 @@
-"""Turns a selection into the constants of `selected_mobile_ops.h`, which torch's headers read.
+"""A selection → the constants of `selected_mobile_ops.h`, which torch's headers read.
 
 A build with `TEMPLATE_SELECTIVE_BUILD` includes that header before it registers anything, and leaves out
 what the header doesn't list.  For the selection of `aten::relu` and of the floats of one kernel:

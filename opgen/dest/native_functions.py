@@ -1,4 +1,4 @@
-"""Turns the kernels that operators name into their C++ declarations, in the kernels' namespaces.
+"""The kernels that operators name → their C++ declarations, in the kernels' namespaces.
 
 `NativeFunctions.h` has all of them, or one header an operator has its own, `ops/add_native.h`.  A
 structured kernel is declared as a class whose `impl` its author writes; any other as a function.

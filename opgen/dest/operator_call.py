@@ -1,4 +1,4 @@
-"""Turns a C++ function's parameters into the call of its operator.
+"""A C++ function's parameters → the call of its operator.
 
 The two may take arguments in different types, as `empty` and the operator `empty.memory_format` do:
 

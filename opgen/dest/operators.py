@@ -1,4 +1,4 @@
-"""Turns operators into their entry points of namespace `at::_ops`, through which all calls go.
+"""Operators → their entry points in `at::_ops`, through which all calls go.
 
 `Operators.h` and `MethodOperators.h` (what members of `Tensor` need) declare them, or one header
 an operator does, `ops/add_ops.h`.  `Operators_0.cpp` and so on define them.  What they call is the

@@ -1,4 +1,4 @@
-"""Turns names of operators into a value that templates ask for one of them.
+"""Names of operators → a value by which templates ask whether there is one.
 
     Presence.of(functions)    →    in a template:  $if has_method.add__Tensor … $endif
 

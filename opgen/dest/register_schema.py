@@ -1,4 +1,4 @@
-r"""The selected operators → `RegisterSchema.cpp`, which tells the dispatcher of their schemas.
+r"""The selected operators → `RegisterSchema.cpp`, which registers their schemas.
 
 The operators of torch's own library go where the template has a place for them; those of other
 libraries get a block each.  Whether there are kernels is other files' business.

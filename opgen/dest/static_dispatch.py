@@ -1,4 +1,4 @@
-"""Turns the backends that a build is for into calls that go straight to them, past the dispatcher.
+"""The backends of a build → calls of their kernels that bypass the dispatcher.
 
 With `--static-dispatch-backend CPU`, an operator's `call` is a plain call of the CPU kernel, of a
 composite one if there is none for the CPU, or an error.  With several backends the arguments say

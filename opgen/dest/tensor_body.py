@@ -1,4 +1,4 @@
-"""Turns operators into members of the class `Tensor`, those that say so under `variants`.
+"""Operators with the variant `method` → members of the class `Tensor`.
 
 `core/TensorBody.h` declares and defines them, `core/TensorMethods.cpp` has what else the class needs.
 A member is a const function whatever it does: what it changes is behind the tensor, not in it.

@@ -1,4 +1,4 @@
-r"""All operators → `TraceType_N.cpp`: what stands between the dispatcher and kernels while a model is traced.
+r"""All operators → `TraceType_N.cpp`: the kernels that record calls while a model is traced.
 
 While tracing, an operator becomes a node of a graph: its arguments are recorded, tracing pauses, the
 operator runs, and its results are recorded.  In place and out forms are recorded as functional ones

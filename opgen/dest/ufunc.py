@@ -1,4 +1,4 @@
-"""Turns ufuncs, groups whose author wrote only the loop body, into their kernels for CPU and CUDA.
+"""Ufuncs, groups whose author wrote only the loop body → their kernels for CPU and CUDA.
 
 For `add`: `UfuncCPU_add.cpp` has the structured kernel, which calls a dispatch stub;
 `UfuncCPUKernel_add.cpp`, compiled once for each set of CPU features, has the loop behind the stub;

@@ -1,4 +1,4 @@
-r"""Views → `ViewFuncs.h` and `ViewFuncs.cpp`: classes of objects that take a view again.
+r"""Views → `ViewFuncs.h` and `ViewFuncs.cpp`: classes of objects that replay a view.
 
 Such an object holds the view's arguments, all but the viewed tensor, and owns what they refer to.  Its
 symbolic integers and tensors can be read and exchanged, so that a view can be replayed with others.

@@ -1,4 +1,4 @@
-r"""The operators → `VmapGeneratedPlumbing.h`: what stands between the dispatcher and a batching rule.
+r"""The operators → `VmapGeneratedPlumbing.h`: functions that unwrap arguments for batching rules.
 
 Under vmap, a tensor may be a batch of them at some level.  For each operator on tensors, a function
 template takes such tensors apart into a value and its batch dimension, calls the batching rule

@@ -1,4 +1,4 @@
-r"""Turns plain values into YAML that any reader takes for the same values; several times as fast as PyYAML.
+r"""Plain values → YAML that any reader reads as the same values, several times as fast as PyYAML.
 
 A text is written plain where no reader, of YAML 1.1 or 1.2, can take it for anything else, and is
 quoted otherwise.

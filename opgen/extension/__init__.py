@@ -1,4 +1,4 @@
-"""Operators of one namespace of the author's own → a whole PyTorch extension, built outside of torch.
+"""Operators of one namespace → a PyTorch extension, built outside of torch.
 
     rules        what definitions must keep so that the C++ made of them compiles
     extension    `Extension`: all that an emitter may see; `backends` is the data it is derived with

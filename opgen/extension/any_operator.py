@@ -1,4 +1,4 @@
-"""Operators that other emitters have no kernels for → `RegisterAnyOperator.cpp`, whose kernels read schemas.
+"""Operators without kernels of other emitters → `RegisterAnyOperator.cpp`, whose kernels read schemas.
 
 Such an operator has a type that the boxed convention alone passes, or it writes and has no functional form, or
 its tensors and devices are where the dispatcher doesn't look.

@@ -1,4 +1,4 @@
-"""Operators without derivatives → `RegisterAutogradFallback.cpp`, which says so when a gradient is asked for.
+"""Operators without derivatives → `RegisterAutogradFallback.cpp`, whose kernels report it in backward.
 
 Without a kernel for autograd, an operator's result would count as constant, and a gradient through
 it come out as zero or not at all.  torch has a kernel that raises its usual error instead.

@@ -1,4 +1,4 @@
-"""Dispatch keys → what generated code must know of the devices behind them.
+"""Dispatch keys → what generated code needs to know about their devices.
 
 There is no list of devices here that would have to grow with torch: a key's name says which
 functionality and which kind of device it is for, and what is not known of a device is done the

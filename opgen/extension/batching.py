@@ -1,4 +1,4 @@
-"""Operators → what stands between vmap and them, `RegisterBatched.cpp`, and the rules that authors write.
+"""Operators → `RegisterBatched.cpp`, their kernels for vmap, and declarations of the rules that authors write.
 
 Under `torch.func.vmap` a tensor may be a batch of them.  For an operator that works element by element
 (it is tagged `pointwise`) the batch is one more dimension, which its kernels broadcast over.  For any

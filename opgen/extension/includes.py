@@ -1,4 +1,4 @@
-"""Spells the includes and the places of an extension's headers.
+"""The headers of an extension → their paths and include lines.
 
 All forms and overloads of an operator share headers, called after the name that they have in common,
 so that adding an operator changes no header of another's.

@@ -1,4 +1,4 @@
-"""Rules that the operators of an extension must keep, so that the C++ made of them compiles.
+"""The operators of an extension → a diagnostic for each reason why their C++ wouldn't compile.
 
 They come after the front end's, and hold for extensions only: the operators of one library become
 functions, namespaces and files of their own.

@@ -1,4 +1,4 @@
-r"""The operators → `RegisterSchema.cpp`, which tells the dispatcher of their schemas and tags.
+r"""The operators → `RegisterSchema.cpp`, which registers their schemas and tags.
 
 TORCH_LIBRARY(mylib, m) {
   std::vector<at::Tag> tags_0 = {at::Tag::pointwise};

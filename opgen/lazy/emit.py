@@ -1,4 +1,4 @@
-"""Turns a lazy backend into its files: the graph's nodes, and the kernels that make them.
+"""A lazy backend → its files: the graph's nodes, and the kernels that make them.
 
     LazyIr.h                       a class for each operator of `full_codegen` and `ir_gen`
     LazyNonNativeIr.h              a class for each node of `non_native`

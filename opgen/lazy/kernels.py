@@ -1,4 +1,4 @@
-"""Turns operators into kernels of a lazy backend, which add a node to the graph and compute nothing.
+"""Operators → kernels of a lazy backend, which add a node to the graph and compute nothing.
 
     at::Tensor LazyNativeFunctions::abs(const at::Tensor & self) {
         …

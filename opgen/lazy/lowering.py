@@ -1,4 +1,4 @@
-"""Turns an operator into the C++ that writes its node as TorchScript.
+"""An operator → the C++ that writes its node as TorchScript.
 
 The node's operands are looked up in the lowering context, its scalars are constants; both are arguments of a
 call of the operator of the same name.

@@ -1,4 +1,4 @@
-"""Turns operators into the classes of a lazy backend's graph, one class an operator.
+"""Operators → the classes of a lazy backend's graph, one class an operator.
 
 A node takes values, which are results of other nodes, and scalars, which it keeps.  Its class can hash and
 print it, and compare it with what a call would make, so that a graph that was compiled before is found.

@@ -1,4 +1,4 @@
-"""What operators must keep if a lazy backend's nodes and kernels are to be made of them.
+"""Operators → a diagnostic for each that can't have a node or a kernel of a lazy backend.
 
     backend.yaml:4:16: error: no kernel can be made for 'put': it returns nothing, […] [lazy-operator]
         4 | full_codegen: [put]

@@ -1,4 +1,4 @@
-"""Turns operators into the functions that say what shapes their results have.
+"""Operators → the functions that compute the shapes of their results.
 
 torch has such a function for structured operators, and for copies of views: the operator itself, on tensors of
 the `meta` device.  For others the backend's author writes one, which a header must declare:

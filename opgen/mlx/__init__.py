@@ -1,4 +1,4 @@
-"""Operators of MLX: one YAML file in, primitives, gradients, Python bindings and Metal glue out."""
+"""A YAML file of MLX operators → primitives, gradients, Python bindings and Metal kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the templates of MLX say about one operator: an `Operator` becomes a mapping of C++ texts.
+"""An MLX `Operator` → the C++ texts that templates use.
 
 describe(scaled_add)["returns"]       "mx::array"
 describe(scaled_add)["parameters"]    "const mx::array& a, const mx::array& b, float scale, mx::StreamOrDevice s"

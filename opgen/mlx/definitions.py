@@ -1,4 +1,4 @@
-"""Turns `mlx_ops.yaml` into the frozen `Library` that emitters work from.
+"""`mlx_ops.yaml` → the frozen `Library` that emitters read, or every mistake in the file.
 
     - name: scale
       signature: "array scale(const array& x, float factor = 2.0)"

@@ -1,4 +1,4 @@
-"""Turns a `Library` of MLX operators into its files.
+"""A `Library` of MLX operators → its files.
 
 emit_headers(library, templates)     →   mylib/ops.h, mylib/primitives.h, mylib/runtime.h
 emit_sources(library, templates)     →   ops.cpp, bindings.cpp

@@ -1,4 +1,4 @@
-"""What the templates of Metal say about one operator.
+"""An MLX `Operator` → the texts that templates of Metal use.
 
     describe_metal(softcap)["cases"][0]     {"dtype": "float16", "type": "half"}
 

@@ -1,4 +1,4 @@
-"""Turns the signature of an operator of MLX, in either form, into its arguments and its results.
+"""The signature of an MLX operator, in either form → its arguments and results.
 
     "array add(const array& a, const array& b, *, float scale = 1.0)"
 

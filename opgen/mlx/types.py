@@ -1,4 +1,4 @@
-"""The types that an operator of MLX takes and returns, as C++ and Python spell them.
+"""The types of MLX operators → their spellings in C++ and Python.
 
 Type(Kind.ARRAY).cpp_parameter               "const mx::array&"
 Type(Kind.FLOAT, optional=True).cpp_value    "std::optional<float>"
