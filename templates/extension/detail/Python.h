@@ -201,9 +201,19 @@ struct OptionalList {
 // What the parser read, of one signature.
 class PythonArgs {
  public:
-  PythonArgs(torch::PythonArgs parsed, const std::vector<std::string>& signatures)
-      : idx(parsed.idx), args(parsed.args), parsed_(std::move(parsed)), signatures_(signatures) {}
+  PythonArgs(
+      torch::PythonArgParser& parser, PyObject* self, PyObject* arguments, PyObject* kwargs, PyObject** parsed,
+      const std::vector<std::string>& signatures)
+      : parsed_(parser.raw_parse(self, arguments, kwargs, parsed)),
+        signatures_(signatures),
+        idx(parsed_.idx),
+        args(parsed_.args) {}
 
+ private:
+  torch::PythonArgs parsed_;
+  const std::vector<std::string>& signatures_;
+
+ public:
   const int idx;
   PyObject** const args;
 
@@ -327,9 +337,6 @@ class PythonArgs {
   [[noreturn]] void fail(int index, const char* type, PyObject* value, size_t place) const;
   template <class T, class Read>
   std::vector<T> list(int index, const char* type, const Read& read);
-
-  torch::PythonArgs parsed_;
-  const std::vector<std::string>& signatures_;
 };
 
 template <int N>
@@ -344,7 +351,7 @@ class PythonArgParser {
 
   template <int N>
   PythonArgs parse(PyObject* self, PyObject* args, PyObject* kwargs, ParsedArgs<N>& parsed) {
-    return PythonArgs(parser_.raw_parse(self, args, kwargs, parsed.args), signatures_);
+    return PythonArgs(parser_, self, args, kwargs, parsed.args, signatures_);
   }
 
  private:
@@ -525,7 +532,9 @@ inline PyObject* call_function(PyCFunctionWithKeywords function, PyObject* self,
     } catch (...) {
       set_error();
     }
-    PyErr_Fetch(&type, &value, &trace);
+    if (result == nullptr) {
+      PyErr_Fetch(&type, &value, &trace);
+    }
   } catch (...) {
     Py_CLEAR(result);
     set_error();
