@@ -8,6 +8,7 @@ so that adding an operator changes no header of another's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Final
@@ -40,16 +41,15 @@ def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | N
     return [header(extension, operator_path(extension, name, suffix)) for name in sorted(set(names))]
 
 
-_SUFFIXES: Final = ("_meta", "_native", "_ops")
-"""The ends of the names of headers that operators have beside their functions."""
+_OTHER_HEADER: Final = re.compile(r"(.+)_(?:meta|native|ops|[a-z0-9]+_dispatch)")
+"""The names of headers that operators have beside those of their functions."""
 
 
 def operator_path(extension: Extension, name: str, suffix: str) -> str:
     """The header of an operator: that of `add_ops`'s functions is another than that of `add`'s entry points."""
-    if not suffix and name.endswith(_SUFFIXES):
-        names = {function.root_name for function in extension.program.functions}
-        if any(name.removesuffix(each) in names for each in _SUFFIXES if name.endswith(each)):
-            return f"ops/{name}_functions.h"
+    other = _OTHER_HEADER.fullmatch(name) if not suffix else None
+    if other is not None and any(function.root_name == other[1] for function in extension.program.functions):
+        return f"ops/{name}_functions.h"
     return f"ops/{name}{suffix}.h"
 
 

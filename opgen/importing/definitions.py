@@ -10,6 +10,7 @@ Operator("fill(Tensor(a!) x) -> ()", {"CPU": "my::fill"}, ("pt2_compliant_tag",)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Final
@@ -20,6 +21,8 @@ from opgen.frozen_dataclass import dataclass
 from opgen.schema.lexer import SchemaError
 from opgen.schema.registered import parse_registered
 
+_FLOAT_FOR_INT: Final = re.compile(r"(\b(?:int|SymInt)\?? \w+=-?\d+)\.0*(?=[,)])")
+"""A number that torch reads as the default of an int, and that no call could use."""
 _KNOWN_KEYS: Final = frozenset(key.name for key in DispatchKey)
 
 
@@ -84,7 +87,8 @@ def render_definitions(imported: Imported) -> str:
 
 
 def _entry(namespace: str, operator: Operator) -> Iterator[str]:
-    yield f"- func: {_scalar(f'{namespace}::{operator.schema}')}"
+    schema = _FLOAT_FOR_INT.sub(r"\1", operator.schema)
+    yield f"- func: {_scalar(f'{namespace}::{schema}')}"
     known = {key: kernel for key, kernel in operator.kernels.items() if key in _KNOWN_KEYS}
     if known:
         yield "  dispatch:"

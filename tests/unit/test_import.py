@@ -157,6 +157,11 @@ def custom(
     ]
 
 
+def test_a_float_for_an_int_is_written_as_an_int(tmp_path: Path) -> None:
+    text = imported(tmp_path, a_cpp='TORCH_LIBRARY(m, m) { m.def("f(int mode=0.0, float by=0., int? n=-2.) -> ()"); }')
+    assert "m::f(int mode=0, float by=0., int? n=-2) -> ()" in text
+
+
 def test_from_the_dispatcher(tmp_path: Path) -> None:
     """The operators of a library that Python registers, with awkward types and defaults, and back through opgen."""
     (tmp_path / "imported_library.py").write_text(
