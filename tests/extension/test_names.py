@@ -140,6 +140,16 @@ def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path
     assert re.fullmatch(rf"ops/autograd/derivatives\.yaml:{wrong}:\d+", errors.pop())
 
 
+def test_operators_called_as_headers_of_others_have_headers_of_their_own(tmp_path: Path) -> None:
+    names = ("foo", "foo_ops", "foo_native", "foo_meta", "foo_cpu_dispatch")
+    path = tmp_path / "native" / "native_functions.yaml"
+    path.parent.mkdir()
+    path.write_text("".join(f"- func: m::{name}(Tensor x) -> Tensor\n  dispatch:\n    CPU: {name}\n" for name in names))
+    files = [file.path for file in generate_extension(load(tmp_path), extension_templates())]
+    assert len(files) == len(set(files))
+    assert {"m/ops/foo_ops.h", "m/ops/foo_ops_functions.h", "m/ops/foo_ops_ops.h"} <= set(files)
+
+
 def test_python_and_the_schema_keep_the_names(made: Path) -> None:
     bindings, schemas = (made / "PythonBindings.cpp").read_text(), (made / "RegisterSchema.cpp").read_text()
     renamed = [name for name in identifiers() if is_renamed(name)]
