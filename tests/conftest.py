@@ -33,6 +33,8 @@ SLOWEST_FIRST: Final = (
     "tests/extension/",
     "tests/stable/",
     "tests/compile/",
+    "tests/docs/",
+    "tests/desk/",
     "tests/mlx/",
     "tests/packaged/test_derivatives.py",
     "tests/conformance/test_flags.py",

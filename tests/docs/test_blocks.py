@@ -268,9 +268,9 @@ def tutorial(share: Share) -> Path:
         for block in read_blocks(ROOT / "docs" / "tutorial.md", ROOT):
             runner.do(block)
 
-    for tool, fix in (("ninja", "pip install ninja"), ("ccache", "apt-get install ccache")):
+    for tool, package in (("cmake", "cmake"), ("ninja", "ninja-build"), ("ccache", "ccache")):
         if shutil.which(tool) is None:
-            pytest.fail(f"'{tool}' is missing: run '{fix}'", pytrace=False)
+            pytest.fail(f"'{tool}' is missing: run 'apt-get install {package}'", pytrace=False)
     return share.folder("tutorial", make) / "mylib"
 
 
