@@ -13,7 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from opgen.model import Argument, BackendIndex, DeviceCheckType, DispatchKey, NativeFunction, is_cuda_dispatch_key
+from opgen.model import (
+    Argument,
+    BackendIndex,
+    DeviceCheckType,
+    DispatchKey,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    Type,
+    is_cuda_dispatch_key,
+)
 
 
 def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) -> list[str]:
@@ -35,9 +45,14 @@ def check_devices(arguments: Iterable[Argument], wrapper: str) -> list[str]:
         *(
             f'c10::impl::check_and_update_common_device(common_device, {a.name}, "{wrapper}", "{a.name}");'
             for a in arguments
-            if a.type.is_tensor_like()
+            if a.type.is_tensor_like() and not _is_optional_list(a.type)
         ),
     ]
+
+
+def _is_optional_list(type: Type) -> bool:
+    """Return whether a type is a list that may be missing, for which torch has no such check."""
+    return isinstance(type, OptionalType) and isinstance(type.elem, ListType)
 
 
 def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:

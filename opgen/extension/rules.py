@@ -50,6 +50,14 @@ _HIDDEN_NAMES: Final = frozenset(
 _MACRO_NAMES: Final = MACROS - {"fileno", "getc", "isinf", "isnan", "max", "min", "putc"}
 """Macros of any platform that torch compiles on; headers of C++ undefine the others."""
 
+_CAPITAL_MACROS: Final = frozenset(
+    {
+        *("BUFSIZ", "CHECK", "EOF", "I", "INFINITY", "NAN", "NULL", "INT_MAX", "INT_MIN", "LONG_MAX", "RAND_MAX"),
+        *("C10_API", "TORCH_API", "TORCH_CHECK", "LOG", "DCHECK", "M_PI", "M_E", "SIZE_MAX", "EXIT_FAILURE"),
+    }
+)
+"""Macros in capitals that an author may mean as a name."""
+
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
 
@@ -158,7 +166,7 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be named '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
-        elif {name, function.func.name.unambiguous_name()} & _MACRO_NAMES:
+        elif {name, function.func.name.unambiguous_name()} & (_MACRO_NAMES | _CAPITAL_MACROS):
             message = f"an operator can't be named '{name}': it is a macro in headers of C"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
@@ -183,6 +191,35 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
                 message = f"the kernel '{kernel.kernel}' under {key} can't be in the namespace '{space}'"
                 label = f"kernels are declared in their namespace: use your own, such as '{function.namespace}::k'"
                 yield Diagnostic("reserved-kernel-namespace", message, function.loc, label)
+
+
+def _check_kernels(program: Program) -> Iterator[Diagnostic]:
+    """A kernel is a function that C++ can declare: no macro, and with one result for the same parameters."""
+    declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
+    for index in program.backend_indices.values():
+        for function in program.functions:
+            kernel = index.get_kernel(function)
+            if kernel is None or (kernel.structured and function.part_of_structured_group):
+                continue
+            if kernel.kernel in (_MACRO_NAMES | _CAPITAL_MACROS) - {str(function.func.name.name)}:
+                message = f"a kernel can't be called '{kernel.kernel}': this is a macro of C++"
+                yield Diagnostic("bad-identifier", message, function.loc, "rename it")
+                continue
+            signature = program.signatures(function).kernel(index)
+            types = (binding.nctype.type.spelled for binding in signature.arguments)
+            returns = signature.returns.spelled
+            if index.dispatch_key is DispatchKey.FuncTorchBatched:
+                if function.func.arguments.has_tensor_arg():
+                    continue  # a rule for vmap takes more arguments, so it is another function
+                returns = f"what a rule for vmap returns of {returns}"
+            first = declared.setdefault((kernel.cpp_namespace, kernel.kernel, *types), (returns, function))
+            if first[0] != returns:
+                message = (
+                    f"the kernel '{kernel.kernel}' of '{function.func.name}' would return '{returns}', "
+                    f"and as that of '{first[1].func.name}' '{first[0]}'"
+                )
+                note = Note("the other one is here", first[1].loc)
+                yield Diagnostic("kernel-conflict", message, function.loc, "name one of them otherwise", (note,))
 
 
 def _is_foreign(kernel: BackendMetadata) -> bool:
@@ -338,5 +375,6 @@ _RULES: Final[tuple[Rule, ...]] = (
     _check_names,
     _check_derived_names,
     _check_kernel_namespaces,
+    _check_kernels,
     _check_overloads,
 )

@@ -136,7 +136,7 @@ def formula(chance: random.Random, depth: int = 3) -> str:
     inner = [formula(chance, depth - 1) for _ in range(2)]
     shapes = (
         *("{0} * {1}", "{0} + {1}", "-({0})", "({0}) / ({1} + 1.5e-3)", "at::where({0} > 0, {1}, {0})"),
-        *("({0}).mul(0x1F).sum_to_size(self.sizes())", "[&] {{ return {0}; }}()", "true ? {0} : {1}"),
+        *("({0}).mul(0x1F).sum_to_size(self.sizes())", "[&] {{ return {0}; }}()", "(true ? {0} : {1})"),
         *("[](const at::Tensor & t) {{ return t * 2; }}({0})", "({0}).to(self.options())", "at::add({0}, {1}, 1'000)"),
         *("std::vector<at::Tensor>{{{0}, {1}}}[0]", "({0}).index_select(0, at::arange(1)).expand_as(self)"),
         *("static_cast<at::Tensor>({0})", "{0} /* a comment: ' */", "std::get<0>(std::make_tuple({0}, {1}))"),

@@ -307,7 +307,7 @@ struct Boxer<function> {
   template <size_t... I>
   static void run(const c10::OperatorHandle& op, Stack* stack, std::index_sequence<I...>) {
     [[maybe_unused]] const auto arguments = torch::jit::last(*stack, sizeof...(P));
-    std::tuple<owned_t<P>...> held(Unboxed<owned_t<P>>::from(arguments[I])...);
+    auto held = std::tuple<owned_t<P>...>(Unboxed<owned_t<P>>::from(arguments[I])...);
     torch::jit::drop(*stack, sizeof...(P));
     if constexpr (std::is_void_v<R>) {
       function(Lent<P>::from(std::get<I>(held))...);
