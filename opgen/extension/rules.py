@@ -58,6 +58,11 @@ _CAPITAL_MACROS: Final = frozenset(
 )
 """Macros in capitals that an author may mean as a name."""
 
+_TYPES: Final = frozenset(
+    {"at", "c10", "std", "torch", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "size_t", "bool"}
+)
+"""Types and namespaces in declarations of kernels, which a kernel of such a name would hide."""
+
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
 
@@ -166,7 +171,9 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be named '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
-        elif {name, function.func.name.unambiguous_name()} & (_MACRO_NAMES | _CAPITAL_MACROS):
+        elif {name, function.func.name.unambiguous_name()} & (
+            _MACRO_NAMES | _CAPITAL_MACROS | {_export_macro(function)}
+        ):
             message = f"an operator can't be named '{name}': it is a macro in headers of C"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
@@ -193,6 +200,22 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
                 yield Diagnostic("reserved-kernel-namespace", message, function.loc, label)
 
 
+def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
+    """A rule for vmap takes tensors and returns tensors, each with its dimension of examples."""
+    index = program.backend_indices.get(DispatchKey.FuncTorchBatched)
+    for function in program.functions if index is not None else ():
+        func = function.func
+        is_fit = func.arguments.has_tensor_arg() and all(returned.type.is_tensor_like() for returned in func.returns)
+        if program.has_kernel(DispatchKey.FuncTorchBatched, function) and not is_fit:
+            message = f"'{func.name}' can't have a kernel under FuncTorchBatched: it must take and return only tensors"
+            yield Diagnostic("unsupported-type", message, function.loc, "remove it: vmap calls the operator in a loop")
+
+
+def _export_macro(function: NativeFunction) -> str:
+    """Return the macro with which the extension of an operator exports its functions."""
+    return f"{function.namespace.upper()}_API"
+
+
 def _check_kernels(program: Program) -> Iterator[Diagnostic]:
     """A kernel is a function that C++ can declare: no macro, and with one result for the same parameters."""
     declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
@@ -201,8 +224,13 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
             kernel = index.get_kernel(function)
             if kernel is None or (kernel.structured and function.part_of_structured_group):
                 continue
-            if kernel.kernel in (_MACRO_NAMES | _CAPITAL_MACROS) - {str(function.func.name.name)}:
-                message = f"a kernel can't be called '{kernel.kernel}': this is a macro of C++"
+            taken = (_MACRO_NAMES | _CAPITAL_MACROS | _TYPES | {_export_macro(function)}) - {
+                str(function.func.name.name)
+            }
+            if kernel.kernel in taken:
+                message = (
+                    f"a kernel can't be called '{kernel.kernel}': generated C++ has a macro or a type of this name"
+                )
                 yield Diagnostic("bad-identifier", message, function.loc, "rename it")
                 continue
             signature = program.signatures(function).kernel(index)
@@ -376,5 +404,6 @@ _RULES: Final[tuple[Rule, ...]] = (
     _check_derived_names,
     _check_kernel_namespaces,
     _check_kernels,
+    _check_batch_rules,
     _check_overloads,
 )

@@ -117,7 +117,11 @@ def _is_decomposed(function: NativeFunction) -> bool:
 
 def _can_have_out(base: NativeFunction) -> bool:
     """Return whether an out form would have anything to write."""
-    return base.func.kind() is SchemaKind.inplace or any(r.type.is_tensor_like() for r in base.func.returns)
+    if base.func.kind() is SchemaKind.inplace:
+        return True
+    are_tensors = [returned.type.is_tensor_like() for returned in base.func.returns]
+    # torch's generator makes out arguments of numbers too; in an extension nothing could write to them.
+    return any(are_tensors) and (all(are_tensors) or not base.func.is_liberal)
 
 
 # --------------------------------------------------------------------------- schemas
@@ -248,5 +252,5 @@ def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
     if names:
         return did_you_mean(word, names) or f"these can be derived: {', '.join(sorted(names))}"
     if not _can_have_out(function):
-        return "no form can be derived: it returns no tensor and is not in-place by its name"
+        return "no form can be derived: it returns no tensor, or not only tensors, and is not in-place by its name"
     return f"this can be derived: {function.func.name.name}.{out_overload_name(function.func.name.overload_name)}"

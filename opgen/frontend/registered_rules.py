@@ -47,6 +47,9 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
         if reason:
             message = f"argument '{argument.name}': {reason}"
             yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
+        if argument.is_write and not argument.type.is_tensor_like() and not entry.function.is_boxed:
+            message = f"argument '{argument.name}': '{argument.type}' can't be written to, only tensors can"
+            yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
     for returned in func.returns:
         reason = _refusal(returned.type, is_nested=False)
         if returned.is_write and isinstance(returned.type, ListType):

@@ -286,7 +286,9 @@ def _check_return_aliases(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
         for returned in func.returns:
             if returned.annotation is None:
                 continue
-            known = {name for annotation in func.arguments.annotations for name in annotation.alias_set}
+            is_write = returned.annotation.is_write
+            annotations = (each for each in func.arguments.annotations if each.is_write or not is_write)
+            known = {name for annotation in annotations for name in annotation.alias_set}
             for name in returned.annotation.alias_set:
                 if name != "*" and name not in known:
                     message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
