@@ -23,7 +23,7 @@ _SUFFIXES: Final = (".h", ".cpp", ".cu")
 _COMMENT: Final = re.compile(r"^// (?:\S+: )?\w+::([\w.]+)\(", re.MULTILINE)
 _REGISTRATION: Final = re.compile(r'^\s*m\.impl\(\s*"([^"]+)",[^;]*?(\w+)\W*;', re.MULTILINE)
 _CLASS: Final = re.compile(r"^(?:struct|class)\s+(?:[A-Z_]+\s+)?(\w+)", re.MULTILINE)
-_FUNCTION: Final = re.compile(r"^[^/\n(]*?([\w:~]+)\(", re.MULTILINE)
+_FUNCTION: Final = re.compile(r"^(?=\S)[^/\n(]*?([\w:~]+)\(", re.MULTILINE)
 _NODE: Final = re.compile(r"\b[A-Z]\w*Backward\w*\b")
 """A class of autograd's graph: torch has them in other files than the kernels that use them."""
 _NODES: Final = re.compile(r"autograd/Functions\.\w+$")

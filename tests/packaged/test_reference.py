@@ -65,7 +65,8 @@ def _of_kind(kind: str) -> list[Example]:
 
 def _load(example: Example) -> Program:
     log = Diagnostics()
-    program = load_program(example.source, TAGS, log)
+    is_extension = "\n  doc:" in example.source.text
+    program = load_program(example.source, TAGS, log, is_extension=is_extension)
     assert program is not None, log.render()
     assert not log.render()
     return program

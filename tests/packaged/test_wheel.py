@@ -137,5 +137,5 @@ def test_the_command(python: Path, tmp_path: Path) -> None:
     command = python.with_name("opgen.exe" if os.name == "nt" else "opgen")
     assert _succeed([command, "--version"], tmp_path).startswith("opgen ")
     said = _succeed([command, "gen", "-d", "out", "--generate", "declarations_yaml", "--dry-run"], tmp_path)
-    assert said.startswith("1 file, 1 would change")
+    assert said.startswith("out: 1 file, 1 would change")
     assert not list(tmp_path.iterdir())

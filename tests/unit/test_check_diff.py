@@ -219,7 +219,7 @@ lib::shift: changed
   - Python: def shift(input: Tensor, by: _int) -> Tensor: ...
   + Python: def shift(input: Tensor, by: _int | SymInt) -> Tensor: ...
 
-30""",
+31""",
     )
 
 

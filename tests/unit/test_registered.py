@@ -42,7 +42,7 @@ ARGUMENTS = (
     *("Scalar x=1.0", "Scalar x=True", "Scalar x=2j", "Scalar? x=None", "complex x=1j", "complex? x=1.5j"),
     *("ScalarType x=float32", "ScalarType x=half", "ScalarType x=float8_e4m3fn", "ScalarType? x=bool"),
     *("ScalarType x=long", "ScalarType? x=None", "Layout x=strided", "MemoryFormat x=contiguous_format", "int x=Mean"),
-    *("Device x='cpu'", 'Device? x="cuda:1"', "Device? x=None", "Tensor x=None", "Generator? x=None", "Any? x=None"),
+    *("Device x='cpu'", "Device? x=None", "Tensor x=None", "Generator? x=None", "Any? x=None"),
     *("SymInt x=3", "SymInt[] x=[1,2]", "SymInt[2] x=1", "Dict(str, int)? x=None", "(Tensor, int)? x=None"),
     *("int x=1, int[] y", "int x=1, *, Tensor y", "Tensor x, *, Tensor(a!) b, int n", "Tensor from, int lambda"),
 )
