@@ -1,4 +1,4 @@
-"""Says whether kept headers of AOTInductor's shims are what the operators give.
+"""Says whether kept headers of AOTInductor's shims are up to date.
 
     python -m opgen.check_aoti_c_shim generated --from-torch
 

@@ -59,7 +59,7 @@ def generate_sources(
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--source-path", os.fspath(definitions), "--install-dir", os.fspath(folder))
     if run("gen", [*where, "--extension", "--quiet", "-o", os.fspath(lists), *flags]):
-        raise GenerationError(f"no extension can be made of '{os.fspath(definitions)}'")
+        raise GenerationError(f"can't build an extension from '{os.fspath(definitions)}'")
     found: Mapping[str, list[str]] = json.loads(lists.with_suffix(".json").read_text(encoding="utf-8"))
     return found
 
@@ -139,7 +139,7 @@ def generated_extension(
     aoti_shims: bool = False,
     **settings: Any,
 ) -> Any:
-    """A library of the operators alone, which `torch.ops.load_library` loads.
+    """Return a library of the operators alone, which `torch.ops.load_library` loads.
 
     It is a `CppExtension`, or a `CUDAExtension` where torch has CUDA and there are sources for it.
     `settings` are torch's and setuptools' own: `extra_compile_args`, `define_macros`, …
@@ -289,7 +289,7 @@ def load(
 
 
 def _import_package(name: str, folder: Path, library: str) -> ModuleType:
-    """The package in `folder`, imported as `name`, with the library as its module `_C`."""
+    """Return the package in `folder`, imported as `name`, with the library as its module `_C`."""
     place = folder / "__init__.py"
     package = sys.modules.get(name)
     if package is not None and getattr(package, "__file__", None) == os.fspath(place):
@@ -305,7 +305,7 @@ def _import_package(name: str, folder: Path, library: str) -> ModuleType:
 def _new_module(name: str, place: str | os.PathLike[str], folders: list[str] | None = None) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, place, submodule_search_locations=folders)
     if spec is None:
-        raise ImportError(f"'{os.fspath(place)}' is no module of Python's", name=name)
+        raise ImportError(f"'{os.fspath(place)}' is not the name of a Python module", name=name)
     return importlib.util.module_from_spec(spec)
 
 

@@ -61,14 +61,14 @@ class Source:
         return line + 1, offset - starts[line] + 1
 
     def line(self, number: int) -> str:
-        """The text of the 1-based line `number`, without its newline."""
+        """Return the text of the 1-based line `number`, without its newline."""
         starts = self.line_starts()
         start = starts[number - 1]
         end = starts[number] - 1 if number < len(starts) else len(self.text)
         return self.text[start:end]
 
     def span(self, start: int, end: int) -> Span:
-        """The span from offset `start` to offset `end`."""
+        """Return the span from offset `start` to offset `end`."""
         return Span(self, start, end)
 
 
@@ -91,7 +91,7 @@ class Span:
         return self.source.position(self.start)[1]
 
     def sub(self, start: int, end: int) -> Span:
-        """The part of this span from its character `start` to its character `end`."""
+        """Return the part of this span from its character `start` to its character `end`."""
         return Span(self.source, self.start + start, self.start + end)
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ class Diagnostic:
     """`error`, `warning` or `remark`; only errors keep a run from writing."""
 
     def render(self) -> str:
-        """The text the user reads, newline-terminated."""
+        """Return the text the user reads, newline-terminated."""
         parts = list(_render_place(self.span, f"{self.severity}: {_one_line(self.message)} [{self.id}]", self.label))
         for note in self.notes:
             parts += _render_place(note.span, f"note: {_one_line(note.message)}", "")
@@ -197,7 +197,7 @@ class Diagnostics:
 
 
 def closest(word: str, legal: Iterable[str]) -> str | None:
-    """The legal word that `word` was most likely meant to be, or None if none is near."""
+    """Return the legal word that `word` was most likely meant to be, or None if none is near."""
     candidates = sorted(set(legal))
     exact = [c for c in candidates if c.lower() == word.lower()]
     # Only mistakes need it, and it takes a while to import.
@@ -212,7 +212,7 @@ def did_you_mean(word: str, legal: Iterable[str]) -> str:
 
 
 def expected(word: str, legal: Iterable[str], limit: int = 12) -> str:
-    """A label for a bad word: the nearest legal one, and all of them if they are few (very few, if one is near)."""
+    """Return a label for a bad word: the nearest legal one, and all of them if they are few."""
     words = sorted(legal) if isinstance(legal, (set, frozenset)) else list(legal)
     near, listing = did_you_mean(word, words), ", ".join(words)
     if near:
@@ -245,7 +245,7 @@ def _render_place(span: Span | None, headline: str, label: str) -> Iterator[str]
 
 
 def _window(text: str, start: int, length: int) -> tuple[str, str, str]:
-    """What to show before, within and after the marked part of a line; `…` where it was cut."""
+    """Return what to show before, within and after the marked part of a line; `…` where it was cut."""
     lead, marked, rest = text[:start], text[start : start + length], text[start + length :]
     if len(text) <= MAX_LINE:
         return _visible(lead), _visible(marked), _visible(rest)

@@ -172,12 +172,12 @@ class DispatchKey(Enum):
         return self._name_  # as `name`, without the descriptor that makes it slow
 
     def lower(self) -> str:
-        """The name in lower case, as it stands in file names and C++ namespaces."""
+        """Return the name in lower case, as it stands in file names and C++ namespaces."""
         return self.name.lower()
 
     @staticmethod
     def parse(value: str) -> DispatchKey:
-        """The key of that name.  Raises KeyError."""
+        """Return the key of that name.  Raises KeyError."""
         return DispatchKey[value]
 
 
@@ -221,27 +221,27 @@ GENERIC_DISPATCH_KEYS: Final = (
 
 
 def is_generic_dispatch_key(dk: DispatchKey) -> bool:
-    """Whether a kernel under this key serves any backend."""
+    """Return whether a kernel under this key serves any backend."""
     return dk in GENERIC_DISPATCH_KEYS
 
 
 def is_cuda_dispatch_key(dk: DispatchKey) -> bool:
-    """Whether kernels under this key run on CUDA devices."""
+    """Return whether kernels under this key run on CUDA devices."""
     return dk.name in ("CUDA", "QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA", "AutogradCUDA")
 
 
 def is_xpu_dispatch_key(dk: DispatchKey) -> bool:
-    """Whether kernels under this key run on XPU devices."""
+    """Return whether kernels under this key run on XPU devices."""
     return dk.name in ("XPU", "QuantizedXPU", "SparseXPU", "SparseCsrXPU", "NestedTensorXPU", "AutogradXPU")
 
 
 def is_structured_dispatch_key(dk: DispatchKey) -> bool:
-    """Whether the kernel of a structured operator under this key is a structured kernel."""
+    """Return whether the kernel of a structured operator under this key is a structured kernel."""
     return dk in STRUCTURED_DISPATCH_KEYS
 
 
 def is_ufunc_dispatch_key(dk: DispatchKey) -> bool:
-    """Whether kernels under this key are made from a ufunc's inner loop."""
+    """Return whether kernels under this key are made from a ufunc's inner loop."""
     return dk in UFUNC_DISPATCH_KEYS
 
 

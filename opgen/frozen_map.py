@@ -34,7 +34,7 @@ class FrozenMap(Mapping[K, V]):
     @overload
     def get(self, key: K, /, default: V | T) -> V | T: ...
     def get(self, key: K, /, default: V | T | None = None) -> V | T | None:
-        """The value of `key`, or `default`."""
+        """Return the value of `key`, or `default`."""
         return self._items.get(key, default)
 
     def __iter__(self) -> Iterator[K]:

@@ -65,21 +65,21 @@ def parse_native_yaml(
 def get_grouped_native_functions(
     native_functions: Iterable[NativeFunction],
 ) -> tuple[NativeFunction | NativeFunctionsGroup, ...]:
-    """The functions; those that are forms of one operator as one group."""
+    """Return the functions; those that are forms of one operator as one group."""
     return tuple(group_functions(group_forms(native_functions).values()))
 
 
 def get_grouped_by_view_native_functions(
     native_functions: Iterable[NativeFunction],
 ) -> tuple[NativeFunction | NativeFunctionsViewGroup, ...]:
-    """The functions; a view, its copying form and its in-place form as one group."""
+    """Return the functions; a view, its copying form and its in-place form as one group."""
     return tuple(group_views(native_functions))
 
 
 def get_custom_build_selector(
     provided_op_registration_allowlist: Sequence[str] | None, op_selection_yaml_path: str | Path | None
 ) -> SelectiveBuilder:
-    """What a list of operators or a selection file selects; everything, if neither is given."""
+    """Return what a list of operators or a selection file selects; everything, if neither is given."""
     log = Diagnostics()
     path = None if op_selection_yaml_path is None else Path(op_selection_yaml_path)
     selector = select(provided_op_registration_allowlist, path, log)
@@ -89,7 +89,7 @@ def get_custom_build_selector(
 
 
 def parse_tags_yaml(path: str | Path) -> set[str]:
-    """The tags that a file declares."""
+    """Return the tags that a file declares."""
     log = Diagnostics()
     tags = load_tags(Path(path), log)
     log.raise_errors()
@@ -102,5 +102,5 @@ def cpp_string(s: str) -> str:
 
 
 def get_torchgen_root() -> Path:
-    """The folder that `packaged/ATen` and `packaged/autograd` are in: opgen's own definitions."""
+    """Return the folder that `packaged/ATen` and `packaged/autograd` are in: opgen's own definitions."""
     return packaged_folder("ATen").parents[1]

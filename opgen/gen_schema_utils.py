@@ -80,7 +80,7 @@ class TypeGen:
 
     @staticmethod
     def from_example(obj: Any) -> Type:
-        """The type that a schema has for `obj`; a list or tuple is a list of that length."""
+        """Return the type that a schema has for `obj`; a list or tuple is a list of that length."""
         if isinstance(obj, (list, tuple)):
             return ListType(_element_type(obj), len(obj))
         for parent in type(obj).__mro__:
@@ -91,7 +91,7 @@ class TypeGen:
             if base is not None:
                 return BaseType(base)
         if obj is None:
-            raise _no_type("None tells nothing of the type that it is instead of", "give an example that is a value")
+            raise _no_type("None doesn't tell the type of the argument", "give an example that has a value")
         raise _no_type(f"a schema has no type for {_described(obj)}", "take it apart into tensors, numbers and text")
 
 
@@ -100,7 +100,7 @@ class ReturnGen:
 
     @staticmethod
     def from_example(name: str | None, obj: Any, annotation: Annotation | None) -> Return:
-        """What a schema says of a returned `obj`."""
+        """Return the schema of a returned `obj`."""
         return Return(name, TypeGen.from_example(obj), annotation)
 
 
@@ -109,7 +109,7 @@ class ArgumentGen:
 
     @staticmethod
     def from_example(name: str, obj: Any, default: str | None, annotation: Annotation | None) -> Argument:
-        """What a schema says of the argument `name`, for which `obj` may be passed."""
+        """Return the schema of the argument `name`, for which `obj` may be passed."""
         return Argument(name, TypeGen.from_example(obj), default, annotation)
 
 
@@ -120,7 +120,7 @@ class FunctionSchemaGen:
     def from_example(
         op_name: str, example_inputs: Iterable[tuple[str, Any]], example_outputs: Sequence[Any]
     ) -> FunctionSchema:
-        """The schema of an operator that takes these arguments and returns these values.
+        """Return the schema of an operator that takes these arguments and returns these values.
 
         All arguments are positional.  Names that can't stand in a schema are errors, with their places.
         """
@@ -137,19 +137,19 @@ class FunctionSchemaGen:
 
 
 def _inputs(examples: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Callable[[], Argument]]]:
-    """Each argument by its name, and how to infer it."""
+    """Yield each argument by its name, and how to infer it."""
     for name, value in examples:
         yield name, partial(ArgumentGen.from_example, name, value, None, None)
 
 
 def _outputs(examples: Iterable[Any]) -> Iterator[tuple[str, Callable[[], Return]]]:
-    """Each returned value by its number, and how to infer it."""
+    """Yield each returned value by its number, and how to infer it."""
     for at, value in enumerate(examples):
         yield str(at), partial(ReturnGen.from_example, None, value, None)
 
 
 def _inferred(parts: Iterable[tuple[str, Callable[[], T]]], what: str, log: Diagnostics) -> Iterator[T]:
-    """What can be inferred; of the rest, the log says which argument or result it is."""
+    """Yield what can be inferred; the log names each argument or result that can't."""
     for name, infer in parts:
         try:
             yield infer()
@@ -167,12 +167,12 @@ def _collected(make: Callable[[], T], log: Diagnostics) -> T | None:
 
 
 def _element_type(values: Sequence[Any]) -> Type:
-    """The type that all elements of a list have in common."""
+    """Return the type that all elements of a list have in common."""
     if not values:
-        raise _no_type("an empty list tells nothing of its elements", "give an example that has some")
+        raise _no_type("an empty list doesn't tell the type of its elements", "give an example that has elements")
     types = list(dict.fromkeys(TypeGen.from_example(value) for value in values if value is not None))
     if not types:
-        raise _no_type("a list of None tells nothing of its elements", "give an example that has some")
+        raise _no_type("a list of None doesn't tell the type of its elements", "give an example that has elements")
     joined = _join(types)
     if joined is None:
         spelled = ", ".join(map(str, types))
@@ -181,7 +181,7 @@ def _element_type(values: Sequence[Any]) -> Type:
 
 
 def _join(types: Sequence[Type]) -> Type | None:
-    """A type for values of any of these; None if there is none."""
+    """Return a type for values of any of these; None if there is none."""
     if len(types) == 1:
         return types[0]
     lists = [t for t in types if isinstance(t, ListType)]
@@ -194,7 +194,7 @@ def _join(types: Sequence[Type]) -> Type | None:
 
 
 def _class_name(script_object: Any) -> str:
-    """The name of a TorchBind class, with its namespace."""
+    """Return the name of a TorchBind class, with its namespace."""
     given = getattr(script_object, "script_class_name", None)
     name = str(script_object._type().qualified_name() if given is None else given)
     return name.removeprefix(_CLASS_PREFIX)

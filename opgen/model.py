@@ -411,7 +411,7 @@ class BackendMetadata:
     """The namespace that declares the kernel, such as `at::native`."""
 
     def supports_symint(self) -> bool:
-        """Whether the kernel takes `c10::SymInt`, according to its name."""
+        """Return whether the kernel takes `c10::SymInt`, according to its name."""
         return "_symint" in self.kernel
 
 

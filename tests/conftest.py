@@ -73,8 +73,11 @@ MEASURED: Final = "opgen/minutes"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """End the compilers and generators of a session that is stopped."""
+    """End the compilers and generators of a session that is stopped; keep the byte code of what the session runs."""
     if not hasattr(config, "workerinput"):
+        # Images for containers often set this; each of the session's many processes would then compile opgen again.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False
         reaper.start()
 
 

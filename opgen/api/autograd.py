@@ -219,7 +219,7 @@ def is_differentiable(name: str, type: Type, info: DifferentiabilityInfo | None)
 def gen_differentiable_outputs(
     matched: NativeFunctionWithDifferentiabilityInfo, key: str = DEFAULT_KEY
 ) -> tuple[DifferentiableOutput, ...]:
-    """The results that may have a gradient under a dispatch key.
+    """Return the results that may have a gradient under a dispatch key.
 
     If the entry doesn't say and uses `grad`, that is the first of them alone.  An operator that changes lists
     in place has none.
@@ -238,7 +238,7 @@ def gen_differentiable_outputs(
 
 
 def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
-    """How autograd reaches an operator.
+    """Return how autograd reaches an operator.
 
     `use_derived` calls the kernels of the backends, so it needs derivatives, or an operator that
     can't have any.  `use_type` leaves it to the operators that this one is made of.

@@ -170,7 +170,7 @@ _INPLACE_WORD: Final = re.compile(r"\b(original_self_[pt]|self_p|self_t|result)\
 
 
 def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: bool) -> ForwardDerivative:
-    """A formula for the tangent of a result, where the result is what `self` becomes.
+    """Return a formula for the tangent of a result, where the result is what `self` becomes.
 
     When the formula runs, `self_p` is the result already; where the former value is needed, it is
     called `original_self_p`, and its tangent `original_self_t`.
@@ -276,7 +276,7 @@ class _Lists:
 
     @staticmethod
     def of(function: NativeFunction, reference: NativeFunction) -> _Lists:
-        """The two operators' arguments, one by one."""
+        """Return the two operators' arguments, one by one."""
         signature = cpp.arguments(function.func.arguments, faithful=False, symint=True, method=False)
         arguments = function.func.arguments.flat_non_out
         names = {theirs.name: mine.name for theirs, mine in zip(reference.func.arguments.flat_non_out, arguments)}
@@ -313,7 +313,7 @@ class _Lists:
         return self._of_element(derivative, formula, saved, [one.name for one in derivative.saved_outputs])
 
     def _with_parts(self, derivative: Derivative) -> Derivative:
-        """The same where a formula keeps sizes or the like: they are asked of the elements, which are all kept."""
+        """Return the derivative of a formula that saves sizes or the like: it saves all elements and asks them."""
         written = derivative.original_formula
         formula = replace_words(written, {**self.indexed, **_ELEMENTS})
         words = identifiers(written)
@@ -335,7 +335,7 @@ class _Lists:
         )
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The arguments by their names in the operator on lists, without those that it doesn't have."""
+        """Return the arguments by their names in the operator on lists, without those that it doesn't have."""
         return tuple(self.names[name] for name in names if name in self.names)
 
     def _saved(self, name: str) -> SavedAttribute:

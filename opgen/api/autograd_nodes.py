@@ -132,7 +132,7 @@ class Node:
         known: KnownMembers | None = None,
         self_pointer: str = SELF_POINTER,
     ) -> Node:
-        """The class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't.
+        """Return the class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't.
 
         `self_pointer` is the expression by which a node gives a pointer to itself.
         """

@@ -62,13 +62,13 @@ _NEVER_UNBOXED: Final = frozenset({BaseTy.DeviceIndex, BaseTy.DimVector, BaseTy.
 
 
 def is_boxed(func: FunctionSchema) -> bool:
-    """Whether an operator with the schema `func` has a type that no other convention passes."""
+    """Return whether an operator with the schema `func` has a type that no other convention passes."""
     arguments = any(is_argument_boxed(a.type, is_write=a.is_write) for a in func.arguments.flat_all)
     return arguments or any(is_return_boxed(r.type) for r in func.returns)
 
 
 def is_argument_boxed(t: Type, *, is_write: bool) -> bool:
-    """Whether an argument of type `t` reaches a kernel through the boxed convention alone."""
+    """Return whether an argument of type `t` reaches a kernel through the boxed convention alone."""
     if isinstance(t, OptionalType):
         if is_write or not isinstance(t.elem, ListType):
             return is_write or not _is_plain(t.elem, is_optional=True)
@@ -79,7 +79,7 @@ def is_argument_boxed(t: Type, *, is_write: bool) -> bool:
 
 
 def is_return_boxed(t: Type) -> bool:
-    """Whether a kernel returns a `t` through the boxed convention alone."""
+    """Return whether a kernel returns a `t` through the boxed convention alone."""
     if isinstance(t, ListType):
         elem = t.elem
         is_number_or_bool = isinstance(elem, BaseType) and elem.name in (BaseTy.Scalar, BaseTy.bool, BaseTy.SymBool)
@@ -102,7 +102,7 @@ def _is_list_boxed(t: ListType) -> bool:
 
 
 def _is_plain(t: Type, *, is_optional: bool = False) -> bool:
-    """Whether `t` is a base type; the dispatcher's generators are all optional."""
+    """Return whether `t` is a base type; the dispatcher's generators are all optional."""
     if not isinstance(t, BaseType) or t.name in _NEVER_UNBOXED:
         return False
     return is_optional or t.name is not BaseTy.Generator

@@ -135,7 +135,7 @@ class Taken:
 
 
 def c_functions(operator: ShimmedOperator, device: str) -> Iterator[CFunction]:
-    """The operator's C functions for a device, the newest first."""
+    """Yield the operator's C functions for a device, the newest first."""
     func = operator.function.func
     stem = f"aoti_torch_{device}_{func.name.unambiguous_name()}"
     results = tuple(f"{_result_spelling(r).c}* ret{at}" for at, r in enumerate(own_results(func)))
@@ -157,12 +157,12 @@ def _arguments(func: FunctionSchema) -> tuple[Argument, ...]:
 
 
 def _hidden(a: Argument) -> Taken:
-    """An argument that the function does not take; the operator gets its default."""
+    """Return an argument that the function does not take; the operator gets its default."""
     return Taken((), cpp.default_expr(a.default or "", a.type, symint=True))
 
 
 def argument(a: Argument) -> Taken:
-    """What a C function takes for an argument.  Raises UnsupportedTypeError if C can't pass it."""
+    """Return what a C function takes for an argument.  Raises UnsupportedTypeError if C can't pass it."""
     t, name = a.type, a.name
     if isinstance(t, BaseType):
         return _base(t, name, a.is_write)
@@ -256,7 +256,7 @@ def _result_spelling(r: Return) -> _Spelling:
 
 
 def result_exprs(func: FunctionSchema, value: str) -> Iterator[str]:
-    """What is written for each result, if `value` is the C++ expression of what the operator returned."""
+    """Yield what is written for each result, if `value` is the C++ expression of what the operator returned."""
     results = own_results(func)
     for at, r in enumerate(results):
         one = value if len(results) == 1 else f"std::get<{at}>({value})"

@@ -348,7 +348,7 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
 
 
 def _owned_texts(t: Type) -> CType:
-    """The C++ type of a returned text, an optional one or a list of them: `std::string`, which owns it."""
+    """Return the C++ type of a returned text, an optional one or a list of them: `std::string`, which owns it."""
     if isinstance(t, OptionalType):
         return OptionalCType(_owned_texts(t.elem))
     return VectorCType(_owned_texts(t.elem)) if isinstance(t, ListType) else STRING
@@ -480,7 +480,7 @@ class CppSignature:
         symint: bool = False,
         fallback_binding: bool = False,
     ) -> CppSignature:
-        """The signature of `function` of the kind that the flags say."""
+        """Return the signature of `function` of the kind that the flags say."""
         func, policy = function.func, TypePolicy.from_function(function)
         bindings = arguments(
             func.arguments,
@@ -494,7 +494,7 @@ class CppSignature:
         return CppSignature(func, method, faithful, symint, fallback_binding, policy, bindings, returns)
 
     def as_method(self) -> CppSignature:
-        """The method that goes with this function: the same without self."""
+        """Return the method that goes with this function: the same without self."""
         self_arg = self.func.arguments.self_arg
         itself = None if self_arg is None else self_arg.argument
         others = tuple([binding for binding in self.arguments if binding.argument is not itself])
@@ -503,7 +503,7 @@ class CppSignature:
         )
 
     def name(self, *, suppress_symint_suffix: bool = False) -> str:
-        """The function's C++ name, optionally without its `_symint`."""
+        """Return the function's C++ name, optionally without its `_symint`."""
         stem = name(
             self.func,
             faithful_name_for_out_overloads=self.faithful,
@@ -519,7 +519,7 @@ class CppSignature:
         is_redispatching_fn: bool = False,
         suppress_symint_suffix: bool = False,
     ) -> str:
-        """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
+        """Return the declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
         if name is None:
             name = prefix + self.name(suppress_symint_suffix=suppress_symint_suffix)
         parameters = render_decls(self.arguments)
@@ -528,7 +528,7 @@ class CppSignature:
         return f"{self.returns.spelled} {name}({parameters})"
 
     def defn(self, *, name: str | None = None, prefix: str = "", is_redispatching_fn: bool = False) -> str:
-        """The head of the definition: the declaration without defaults."""
+        """Return the head of the definition: the declaration without defaults."""
         if name is None:
             name = prefix + self.name()
         parameters = render_defns(self.arguments)
@@ -537,11 +537,11 @@ class CppSignature:
         return f"{self.returns.spelled} {name}({parameters})"
 
     def type(self) -> str:
-        """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
+        """Return the C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
         return f"{self.returns.spelled} ({render_types(self.arguments)})"
 
     def ptr_type(self) -> str:
-        """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
+        """Return the C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
         return f"{self.returns.spelled} (*)({render_types(self.arguments)})"
 
 
@@ -567,7 +567,7 @@ class CppSignatureGroup:
     def from_native_function(
         function: NativeFunction, *, method: bool, fallback_binding: bool = False
     ) -> CppSignatureGroup:
-        """Every C++ function of `function`."""
+        """Return every C++ function of `function`."""
         func, policy = function.func, TypePolicy.from_function(function)
         returns = returns_type(func.returns, policy=policy)
 
@@ -593,7 +593,7 @@ class CppSignatureGroup:
         )
 
     def as_methods(self) -> CppSignatureGroup:
-        """The methods that go with these functions: the same without self."""
+        """Return the methods that go with these functions: the same without self."""
 
         def as_method(signature: CppSignature | None) -> CppSignature | None:
             return None if signature is None else signature.as_method()
@@ -607,11 +607,11 @@ class CppSignatureGroup:
         )
 
     def most_faithful_signature(self) -> CppSignature:
-        """The faithful one with plain integers, or the usual one if that is faithful."""
+        """Return the faithful one with plain integers, or the usual one if that is faithful."""
         return self.faithful_signature or self.signature
 
     def signatures(self, *, symint: bool = True) -> Iterator[CppSignature]:
-        """Those that exist, the usual one first; without `symint`, those with plain integers."""
+        """Yield those that exist, the usual one first; without `symint`, those with plain integers."""
         yield self.signature
         if self.faithful_signature is not None:
             yield self.faithful_signature

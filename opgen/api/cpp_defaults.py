@@ -52,7 +52,7 @@ _NULL_DEFAULTS: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
 
 
 def _registered_default(d: str, base: BaseTy) -> str:
-    """A default that only schemas outside of torch have: a type's name or number, a device, an imaginary number."""
+    """Return a default that only extensions have: a type's name or number, a device, an imaginary number."""
     if base in _ENUMERATIONS and (d.isdigit() or d in DTYPE_NUMBERS):
         return f"static_cast<{_ENUMERATIONS[base]}>({DTYPE_NUMBERS.get(d, d)})"
     if base is BaseTy.Device and d[:1] in ("'", '"'):

@@ -49,7 +49,7 @@ _SYM_INT: Final = BaseType(BaseTy.SymInt)
 
 
 def name(func: FunctionSchema) -> str:
-    """The name that the convention gives `func`; that of the usual C++ function."""
+    """Return the name that the convention gives `func`; that of the usual C++ function."""
     return cpp.name(func)
 
 
@@ -111,7 +111,7 @@ def argumenttype_type(
     policy: TypePolicy = DEFAULT_POLICY,
     remove_non_owning_ref_types: bool = False,
 ) -> NamedCType:
-    """The type of the parameter for an argument of type `t`, as `cpp.argumenttype_type` says."""
+    """Return the type of the parameter for an argument of type `t`, as `cpp.argumenttype_type` says."""
     return cpp.argumenttype_type(
         t,
         mutable=mutable,
@@ -129,7 +129,7 @@ def argument(
     policy: TypePolicy = DEFAULT_POLICY,
     remove_non_owning_ref_types: bool = False,
 ) -> Binding:
-    """The parameter for the argument `a`."""
+    """Return the parameter for the argument `a`."""
     ctype = cpp.argument_ctype(
         a.type,
         mutable=a.is_write,
@@ -146,12 +146,12 @@ def arguments(
     symint: bool = True,
     policy: TypePolicy = DEFAULT_POLICY,
 ) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order."""
+    """Return the parameters for all arguments of `func`, in the schema's order."""
     return tuple([argument(a, symint=symint, policy=policy) for a in func.arguments.flat_all])
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The return type; the same as that of the C++ functions."""
+    """Return the return type; the same as that of the C++ functions."""
     return cpp.returns_type(rs, policy=policy)
 
 
@@ -170,7 +170,7 @@ class DispatcherSignature:
 
     @staticmethod
     def derive(function: NativeFunction, *, symint: bool = True, prefix: str = "") -> DispatcherSignature:
-        """The signature of `function`."""
+        """Return the signature of `function`."""
         policy = TypePolicy.from_function(function)
         return DispatcherSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy)
 
@@ -182,42 +182,42 @@ class DispatcherSignature:
         prefix: str = "",
         policy: TypePolicy = DEFAULT_POLICY,
     ) -> DispatcherSignature:
-        """The signature of an operator with the schema `func` and the policy `policy`."""
+        """Return the signature of an operator with the schema `func` and the policy `policy`."""
         bindings = arguments(func, symint=symint, policy=policy)
         returns = cpp.returns_type(func.returns, policy=policy)
         return DispatcherSignature(func, symint, prefix, policy, bindings, returns)
 
     def with_prefix(self, prefix: str) -> DispatcherSignature:
-        """The same signature with `prefix` before the function's name."""
+        """Return the same signature with `prefix` before the function's name."""
         return DispatcherSignature(self.func, self.symint, prefix, self.policy, self.arguments, self.returns)
 
     def name(self) -> str:
-        """The function's C++ name."""
+        """Return the function's C++ name."""
         return self.prefix + name(self.func)
 
     def decl(self, name: str | None = None) -> str:
-        """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim)`."""
+        """Return the declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim)`."""
         return self.defn(name)
 
     def defn(self, name: str | None = None, *, is_redispatching_fn: bool = False) -> str:
-        """The head of the definition; with the key set first for a function that redispatches."""
+        """Return the head of the definition; with the key set first for a function that redispatches."""
         parameters = render_defns(self.arguments)
         if is_redispatching_fn:
             parameters = ", ".join(filter(None, (cpp.DISPATCH_KEY_SET_PARAMETER, parameters)))
         return f"{self.returns.spelled} {self.name() if name is None else name}({parameters})"
 
     def exprs(self) -> list[Expr]:
-        """The parameters as expressions, for a call from inside the function."""
+        """Return the parameters as expressions, for a call from inside the function."""
         return [Expr(binding.name, binding.nctype) for binding in self.arguments]
 
     def type(self) -> str:
-        """The C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
+        """Return the C++ function type: `at::Tensor (const at::Tensor &, int64_t)`."""
         return f"{self.returns.spelled} ({render_types(self.arguments)})"
 
     def ptr_type(self) -> str:
-        """The C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
+        """Return the C++ pointer-to-function type: `at::Tensor (*)(const at::Tensor &, int64_t)`."""
         return f"{self.returns.spelled} (*)({render_types(self.arguments)})"
 
     def returns_type(self) -> CType:
-        """The return type."""
+        """Return the return type."""
         return self.returns

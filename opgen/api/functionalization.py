@@ -64,13 +64,13 @@ OUT_INDEX: Final = _parameter("out_index", LONG, BaseType(BaseTy.int))
 
 
 def classname(func: FunctionSchema, with_namespace: bool = False) -> str:
-    """The name of the class that remembers one such view: `diagonal_ViewMeta`."""
+    """Return the name of the class that records one such view: `diagonal_ViewMeta`."""
     namespace = f"{NAMESPACE}::" if with_namespace else ""
     return f"{namespace}{func.name.unambiguous_name()}_ViewMeta"
 
 
 def is_multi_output(func: FunctionSchema) -> bool:
-    """Whether the operator gives several views at once."""
+    """Return whether the operator gives several views at once."""
     returns = func.returns
     return len(returns) > 1 or (len(returns) == 1 and returns[0].type.is_list_like() is not None)
 
@@ -78,7 +78,7 @@ def is_multi_output(func: FunctionSchema) -> bool:
 def view_arguments(
     func: FunctionSchema, *, owning: bool = False, policy: TypePolicy = DEFAULT_POLICY
 ) -> tuple[Binding, ...]:
-    """The parameters that say which view: all but the tensor that it is a view of.
+    """Return the parameters of the view other than the viewed tensor.
 
     With `owning`, lists of integers are vectors, for values that are kept.
     """
@@ -89,22 +89,22 @@ def view_arguments(
 
 
 def attributes(func: FunctionSchema, owning: bool = True, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The attributes of the class."""
+    """Return the attributes of the class."""
     return (REAPPLY_VIEWS, INVERSE_RETURN_MODE, *view_arguments(func, owning=owning, policy=policy))
 
 
 def base_ctor_arguments(func: FunctionSchema) -> tuple[Binding, ...]:
-    """The parameters of the class's constructor that its base class wants."""
+    """Return the constructor's parameters that the base class takes."""
     return (HAS_SYMBOLIC_INPUTS, OUT_INDEX) if is_multi_output(func) else (HAS_SYMBOLIC_INPUTS,)
 
 
 def extra_ctor_arguments(func: FunctionSchema, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The parameters of the class's constructor besides: its attributes, not owned yet."""
+    """Return the constructor's other parameters: the class's attributes, as non-owning types."""
     return attributes(func, owning=False, policy=policy)
 
 
 def op_arguments(func: FunctionSchema, is_reverse: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The parameters of the function that takes the view, or of the one that inverts it."""
+    """Return the parameters of the function that takes the view, or of the one that inverts it."""
     others = view_arguments(func, policy=policy)
     if not is_reverse:
         return (BASE, *others)
@@ -113,13 +113,13 @@ def op_arguments(func: FunctionSchema, is_reverse: bool, policy: TypePolicy = DE
 
 
 def returns_type(func: FunctionSchema) -> CType:
-    """What `forward` and `reverse` return: one tensor, also if the operator gives several."""
+    """Return what `forward` and `reverse` return: one tensor, also if the operator gives several."""
     del func
     return TENSOR
 
 
 def forward_name(group: NativeFunctionsViewGroup, *, reapply_views: bool) -> str:
-    """The function that takes the view again, or that copies: `at::_ops::diagonal_copy::call`."""
+    """Return the function that takes the view again, or that copies: `at::_ops::diagonal_copy::call`."""
     chosen = group.view if reapply_views else group.view_copy
     if chosen is None:
         raise ValueError(f"'{group.view.func.name}' has no copying form")
@@ -127,7 +127,7 @@ def forward_name(group: NativeFunctionsViewGroup, *, reapply_views: bool) -> str
 
 
 def reverse_name(function: NativeFunction, include_namespace: bool) -> str:
-    """The function that inverts the view: `diagonal_inverse`, a member of `FunctionalInverses`."""
+    """Return the function that inverts the view: `diagonal_inverse`, a member of `FunctionalInverses`."""
     stem = f"{function.func.name.unambiguous_name()}_inverse"
     return f"{INVERSES}::{stem}" if include_namespace else stem
 
@@ -141,19 +141,19 @@ class ViewInverseSignature:
 
     @staticmethod
     def derive(group: NativeFunctionsViewGroup) -> ViewInverseSignature:
-        """The signature of the inverse of `group`'s view."""
+        """Return the signature of the inverse of `group`'s view."""
         return ViewInverseSignature(
             reverse_name(group.view, include_namespace=False), op_arguments(group.view.func, is_reverse=True)
         )
 
     def decl(self) -> str:
-        """The declaration inside its class, without its semicolon: `static at::Tensor alias_inverse(...)`."""
+        """Return the declaration inside its class, without its semicolon: `static at::Tensor alias_inverse(...)`."""
         return f"static {TENSOR} {self.name}({render_decls(self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
 class ViewMeta:
-    """All that the class of one view operator is made from."""
+    """The parts of the class of one view operator."""
 
     func: FunctionSchema
     """The schema of the view, or of the operator that makes its self one in place."""
@@ -161,7 +161,7 @@ class ViewMeta:
     """`diagonal_ViewMeta`"""
     is_multi_output: bool
     is_as_strided: bool
-    """Whether it is `as_strided`, which functionalization treats on its own."""
+    """Whether it is `as_strided`, which functionalization handles separately."""
     base_ctor_arguments: tuple[Binding, ...]
     extra_ctor_arguments: tuple[Binding, ...]
     attributes: tuple[Binding, ...]
@@ -172,7 +172,7 @@ class ViewMeta:
 
     @staticmethod
     def derive(function: NativeFunction) -> ViewMeta:
-        """The class of the view operator `function`."""
+        """Return the class of the view operator `function`."""
         func = function.func
         return ViewMeta(
             func,

@@ -55,7 +55,7 @@ PROPERTY_SETS: Final = (
     ("CreateFn", "CreateFnDeclOnly"),
     ("TreatScalarsAsConstants",),
 )
-"""What can be said of a node's class; of each set, one.
+"""The properties of a node's class, in sets of which one is chosen each.
 
 `ShapePrecompute`: the constructor is given the shapes; `ShapeCompute`: it computes them; `ShapeCache`: it
 computes them unless such a node had some before.  `Lower`: the method that writes the node as TorchScript.
@@ -87,7 +87,7 @@ _SCALAR_TYPES: Final[Mapping[BaseTy, CType]] = MappingProxyType(
         BaseTy.Generator: BaseCType(generatorT),
     }
 )
-"""The C++ types of arguments that are no values of the graph."""
+"""The C++ types of arguments that are not values of the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ NON_NATIVE_PROPERTIES: Final = LazyIrProperties.of("ShapeCache", "LowerDeclOnly"
 
 
 def value_type(value_class: str) -> BaseCType:
-    """The C++ type that is called `value_class`."""
+    """Return the C++ type that is called `value_class`."""
     namespace, _, name = value_class.rpartition("::")
     return BaseCType(BaseCppType(namespace, name))
 
@@ -194,7 +194,7 @@ class LazyArgument:
     def derive(
         argument: Argument, properties: LazyIrProperties, *, symint: bool, value_class: str = VALUE_CLASS
     ) -> LazyArgument:
-        """What becomes of `argument`; raises UnsupportedTypeError if it has no place in a graph."""
+        """Return `argument` as a node takes it.  Raises UnsupportedTypeError if it can't be in a graph."""
         value = value_type(value_class)
         rules = _TypeRules(value, symint, constants=properties.TreatScalarsAsConstants)
         ctype, type = rules.ctype(argument.type), argument.type
@@ -250,7 +250,7 @@ class LazyIrSchema:
         opkind: str | None = None,
         value_class: str = VALUE_CLASS,
     ) -> LazyIrSchema:
-        """The view of `func`; raises UnsupportedTypeError if an argument has no place in a graph."""
+        """Return `func` as a node's class sees it.  Raises UnsupportedTypeError if an argument can't be in a graph."""
 
         def derived(arguments: Iterable[Argument]) -> tuple[LazyArgument, ...]:
             return tuple(
@@ -301,7 +301,7 @@ class LazyIrSchema:
         scalars: bool = True,
         generator: bool = True,
     ) -> list[LazyArgument]:
-        """The arguments of these kinds, in the schema's order; a generator is a scalar."""
+        """Return the arguments of these kinds, in the schema's order; a generator is a scalar."""
         given = (*(self.positional_args if positional else ()), *(self.keyword_args if keyword else ()))
         return [
             argument

@@ -11,5 +11,5 @@ from opgen.model import NativeFunctionsGroup
 
 
 def name(group: NativeFunctionsGroup) -> str:
-    """The name of the group's meta function, without `structured_`."""
+    """Return the name of the group's meta function, without `structured_`."""
     return group.functional.func.name.unambiguous_name()

@@ -45,7 +45,7 @@ from opgen.model import (
 
 
 def name(func: FunctionSchema) -> str:
-    """The kernel's name if the operator names none: `add_Tensor`, `add_out_out` for `add.out`."""
+    """Return the kernel's name if the operator names none: `add_Tensor`, `add_out_out` for `add.out`."""
     stem = cpp.plain_name(func)
     if func.is_out_fn():
         stem += "_out"
@@ -53,7 +53,7 @@ def name(func: FunctionSchema) -> str:
 
 
 def argument_ctype(t: Type, *, mutable: bool, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The C++ type of a kernel's parameter for an argument of type `t`."""
+    """Return the C++ type of a kernel's parameter for an argument of type `t`."""
     if (
         mutable
         and isinstance(t, OptionalType)
@@ -74,12 +74,12 @@ def argumenttype_type(
 
 
 def argument_type(a: Argument, *, binds: ArgName, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> NamedCType:
-    """The type of the parameter for the argument `a`, standing for `binds`."""
+    """Return the type of the parameter for the argument `a`, standing for `binds`."""
     return argumenttype_type(a.type, mutable=a.is_write, binds=binds, symint=symint, policy=policy)
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
-    """The return type; the same as that of the C++ functions."""
+    """Return the return type; the same as that of the C++ functions."""
     return cpp.returns_type(rs, policy=policy)
 
 
@@ -90,7 +90,7 @@ def argument(
     symint: bool,
     policy: TypePolicy = DEFAULT_POLICY,
 ) -> list[Binding]:
-    """The parameters for `a`: one, or four for tensor options; no defaults in an out function."""
+    """Return the parameters for `a`: one, or four for tensor options; no defaults in an out function."""
     if isinstance(a, TensorOptionsArguments):
         # An empty initialiser for each, whatever the schema's defaults: the kernel has its own.
         default = None if is_out else "{}"
@@ -106,7 +106,7 @@ def argument(
 
 
 def arguments(func: FunctionSchema, *, symint: bool, policy: TypePolicy = DEFAULT_POLICY) -> tuple[Binding, ...]:
-    """The parameters for all arguments of `func`, in the schema's order."""
+    """Return the parameters for all arguments of `func`, in the schema's order."""
     own, is_out = func.arguments, func.is_out_fn()
     bindings = [
         binding
@@ -131,7 +131,7 @@ class NativeSignature:
 
     @staticmethod
     def derive(function: NativeFunction, *, symint: bool, prefix: str = "") -> NativeSignature:
-        """The signature of a kernel of `function`."""
+        """Return the signature of a kernel of `function`."""
         policy = TypePolicy.from_function(function)
         return NativeSignature.from_schema(function.func, symint=symint, prefix=prefix, policy=policy)
 
@@ -143,35 +143,35 @@ class NativeSignature:
         prefix: str = "",
         policy: TypePolicy = DEFAULT_POLICY,
     ) -> NativeSignature:
-        """The signature of a kernel of an operator with the schema `func` and the policy `policy`."""
+        """Return the signature of a kernel of an operator with the schema `func` and the policy `policy`."""
         bindings = arguments(func, symint=symint, policy=policy)
         return NativeSignature(func, symint, prefix, policy, bindings, returns_type(func.returns, policy=policy))
 
     def with_prefix(self, prefix: str) -> NativeSignature:
-        """The same signature with `prefix` before the function's name."""
+        """Return the same signature with `prefix` before the function's name."""
         return NativeSignature(self.func, self.symint, prefix, self.policy, self.arguments, self.returns)
 
     def name(self) -> str:
-        """The kernel's C++ name, if its operator names none."""
+        """Return the kernel's C++ name, if its operator names none."""
         return self.prefix + name(self.func)
 
     def decl(self, name: str | None = None) -> str:
-        """The declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
+        """Return the declaration, without its semicolon: `at::Tensor sum(const at::Tensor & self, int64_t dim=0)`."""
         return f"{self.returns.spelled} {self.name() if name is None else name}({render_decls(self.arguments)})"
 
     def defn(self, name: str | None = None) -> str:
-        """The head of the definition: the declaration without defaults."""
+        """Return the head of the definition: the declaration without defaults."""
         return f"{self.returns.spelled} {self.name() if name is None else name}({render_defns(self.arguments)})"
 
     def ptr_type(self) -> str:
-        """The C++ pointer-to-function type, parameters named: `at::Tensor (*)(const at::Tensor & self)`."""
+        """Return the C++ pointer-to-function type, parameters named: `at::Tensor (*)(const at::Tensor & self)`."""
         return f"{self.returns.spelled} (*)({render_defns(self.arguments)})"
 
     def returns_type(self) -> CType:
-        """The return type."""
+        """Return the return type."""
         return self.returns
 
     def dispatcher_exprs(self) -> list[Expr]:
-        """The arguments of a call to the dispatcher from inside the kernel."""
+        """Return the arguments of a call to the dispatcher from inside the kernel."""
         goals = dispatcher.arguments(self.func, policy=self.policy)
         return translate(self.arguments, goals)

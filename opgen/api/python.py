@@ -74,7 +74,7 @@ class PythonArgument:
     _unpack_method: str = field(default="", init=False, repr=False, compare=False)
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
-        """The name in calls."""
+        """Return the name in calls."""
         is_input = self.name == "self" and self.type == TENSOR and not method and not deprecated
         return "input" if is_input else self.name
 

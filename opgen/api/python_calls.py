@@ -207,7 +207,7 @@ def _options(values: Mapping[str, str]) -> str:
 
 
 def _device_initialization(signature: PythonSignature, starts_devices: bool) -> str:
-    """Devices start lazily; a method's tensor that Python dispatches on may have no device at all."""
+    """Return the statement that initializes the device; a tensor subclass may have no device to initialize."""
     if starts_devices or not signature.method:
         return "torch::utils::maybe_initialize_device(options);"
     return "if (!at::impl::tensor_has_dispatch(self)) {\n  torch::utils::maybe_initialize_device(options);\n}"

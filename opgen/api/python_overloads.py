@@ -52,7 +52,7 @@ class Overload:
     """The out variant, which is called if `out` is passed."""
 
     def functions(self) -> tuple[NativeFunction, ...]:
-        """The operators that it calls."""
+        """Return the operators that it calls."""
         return (self.base,) if self.outplace is None else (self.base, self.outplace)
 
 

@@ -161,7 +161,7 @@ _ELEMENTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
 
 
 def default_value(default: str | None, t: Type) -> str:
-    """The C++ value of a default that isn't None; nothing if there is none."""
+    """Return the C++ value of a default that isn't None; nothing if there is none."""
     plain = t.elem if isinstance(t, OptionalType) else t
     if default in (None, "None") or plain == TENSOR or default.startswith("torch."):
         return ""

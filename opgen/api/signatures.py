@@ -112,7 +112,7 @@ class Signatures:
         return ViewMeta.derive(self.function)
 
     def kernel(self, backend_index: BackendIndex) -> NativeSignature | DispatcherSignature:
-        """The signature of the operator's kernel under a dispatch key, as its author writes it.
+        """Return the signature of the operator's kernel under a dispatch key, as its author writes it.
 
         An external backend's kernel is called as the dispatcher calls it; any other is a native one.
         A kernel that its name does not mark as taking `c10::SymInt` takes plain integers.

@@ -56,7 +56,7 @@ _LISTS: Final = MappingProxyType({BaseTy.Tensor: I_TENSOR_LIST_REF, BaseTy.int: 
 
 
 def argument_ctype(t: Type) -> CType:
-    """The C++ type of a structured kernel's parameter for an argument of type `t`."""
+    """Return the C++ type of a structured kernel's parameter for an argument of type `t`."""
     value = cpp.value_ctype(t)
     if value is not None:
         return value
@@ -124,9 +124,9 @@ class StructuredImplSignature:
 
     @staticmethod
     def derive(group: NativeFunctionsGroup, name: str) -> StructuredImplSignature:
-        """The signature of the kernel `name` of `group`."""
+        """Return the signature of the kernel `name` of `group`."""
         return StructuredImplSignature(name, impl_arguments(group))
 
     def defn(self) -> str:
-        """The head of the definition: `TORCH_IMPL_FUNC(add_out)(const at::Tensor & self, ...)`."""
+        """Return the head of the definition: `TORCH_IMPL_FUNC(add_out)(const at::Tensor & self, ...)`."""
         return f"TORCH_IMPL_FUNC({self.name})({render_defns(self.arguments)})"

@@ -254,7 +254,7 @@ def translate(
     method: bool = False,
     allow_expensive_conversions: bool = False,
 ) -> list[Expr]:
-    """An expression for each goal, in order, made from the bindings.
+    """Return an expression for each goal, in order, made from the bindings.
 
     A binding is known under its own name, an `Expr` as what it says.  With `method`, the code
     stands in a member of `Tensor`, so `*this` is known as `self`.  If several bindings stand for

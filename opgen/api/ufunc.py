@@ -40,17 +40,17 @@ from opgen.model import (
 
 
 def schema_kernel_name(func: FunctionSchema, dispatch_key: DispatchKey) -> str:
-    """The name of the structured kernel of the out function `func` under a key: `ufunc_add_CPU`."""
+    """Return the name of the structured kernel of the out function `func` under a key: `ufunc_add_CPU`."""
     return f"ufunc_{func.name.name}_{dispatch_key}"
 
 
 def kernel_name(group: NativeFunctionsGroup, dispatch_key: DispatchKey) -> str:
-    """The name of the structured kernel of `group` under a key."""
+    """Return the name of the structured kernel of `group` under a key."""
     return schema_kernel_name(group.out.func, dispatch_key)
 
 
 def opmath_type(scalar: BaseCppType) -> BaseCppType:
-    """The type that elements of type `scalar` are computed in."""
+    """Return the type that elements of type `scalar` are computed in."""
     if scalar != scalar_t:
         raise ValueError(f"no type to compute '{scalar}' in")
     return opmath_t
@@ -61,7 +61,7 @@ def _is(t: Type, *wanted: BaseTy) -> bool:
 
 
 def _value(t: Type) -> CType:
-    """The C++ type of what is neither a tensor nor a scalar, so the same everywhere."""
+    """Return the C++ type of what is neither a tensor nor a scalar, so the same everywhere."""
     value = cpp.value_ctype(t)
     if value is None:
         raise UnsupportedTypeError(t, "can't be an argument of a ufunc")
@@ -69,37 +69,37 @@ def _value(t: Type) -> CType:
 
 
 def dispatchstub_type(t: Type, *, binds: ArgName) -> NamedCType | None:
-    """The stub's parameter for an argument of type `t`; None for a tensor, which is in the iterator."""
+    """Return the stub's parameter for an argument of type `t`; None for a tensor, which is in the iterator."""
     if _is(t, BaseTy.Tensor):
         return None
     return NamedCType(binds, CONST_SCALAR if _is(t, BaseTy.Scalar) else _value(t))
 
 
 def ufunc_type(t: Type, *, binds: ArgName, compute_t: CType) -> NamedCType:
-    """The parameter of the author's template, computing in `compute_t`."""
+    """Return the parameter of the author's template, computing in `compute_t`."""
     return NamedCType(binds, compute_t if _is(t, BaseTy.Tensor, BaseTy.Scalar) else _value(t))
 
 
 def ufunctor_ctor_type(t: Type, *, binds: ArgName, scalar_t: BaseCppType) -> NamedCType:
-    """The functor's constructor's parameter: tensors and scalars as they are computed with."""
+    """Return the functor's constructor's parameter: tensors and scalars as they are computed with."""
     return ufunc_type(t, binds=binds, compute_t=BaseCType(opmath_type(scalar_t)))
 
 
 def ufunctor_apply_type(t: Type, *, binds: ArgName, scalar_t: BaseCppType) -> NamedCType:
-    """The functor's parameter for an element of a tensor."""
+    """Return the functor's parameter for an element of a tensor."""
     if not _is(t, BaseTy.Tensor):
         raise UnsupportedTypeError(t, "isn't a Tensor: only elements of tensors are applied to")
     return NamedCType(binds, BaseCType(scalar_t))
 
 
 def stub_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
-    """The parameters of the dispatch stub after the iterator."""
+    """Return the parameters of the dispatch stub after the iterator."""
     typed = ((a, dispatchstub_type(a.type, binds=a.name)) for a in group.out.func.arguments.flat_non_out)
     return tuple(Binding(a.name, nctype, a) for a, nctype in typed if nctype is not None)
 
 
 def ufunc_arguments(group: NativeFunctionsGroup, *, compute_t: CType) -> tuple[Binding, ...]:
-    """The parameters of the author's template, computing in `compute_t`."""
+    """Return the parameters of the author's template, computing in `compute_t`."""
     return tuple(
         Binding(a.name, ufunc_type(a.type, binds=a.name, compute_t=compute_t), a)
         for a in group.out.func.arguments.flat_non_out
@@ -119,7 +119,7 @@ class UfunctorBindings:
 def ufunctor_arguments(
     group: NativeFunctionsGroup, *, scalar_tensor_idx: int | None, scalar_t: BaseCppType
 ) -> UfunctorBindings:
-    """The parameters of a functor; the tensor of that index, if any, is constant for all elements."""
+    """Return the parameters of a functor; the tensor of that index, if any, is constant for all elements."""
     ctor: list[Binding] = []
     apply: list[Binding] = []
     tensors_seen = 0

@@ -63,7 +63,7 @@ def name(function: NativeFunction) -> str:
 
 
 def convert_arguments(function: NativeFunction) -> tuple[list[Binding], list[str]]:
-    """The values that the operator's C++ function takes, and the code that makes them of a stack.
+    """Return the values that the operator's C++ function takes, and the code that makes them of a stack.
 
     The bindings are in the order of the schema, and say what each value stands for.
     """
@@ -90,7 +90,7 @@ def convert_arguments(function: NativeFunction) -> tuple[list[Binding], list[str
 def argumenttype_ivalue_convert(
     t: Type, arg_name: str, *, mutable: bool = False, policy: TypePolicy = DEFAULT_POLICY
 ) -> tuple[str, CType, list[str], list[str]]:
-    """What `unbox` finds, as torchgen gives it: a variable, its type, statements, declarations before them."""
+    """Return the result of `unbox` as torchgen returns it: variable, type, statements, declarations."""
     unboxed = unbox(t, arg_name, mutable=mutable, policy=policy)
     return unboxed.name, unboxed.ctype, list(unboxed.code), [owner.declaration for owner in unboxed.owners]
 
@@ -127,7 +127,7 @@ def _unbox_optional(t: OptionalType, value: str, ctype: CType, elem: Unboxed) ->
 
 
 def _unbox_array(t: ListType, value: str, ctype: CType) -> Unboxed:
-    """A list of bools of known length, which is passed by value."""
+    """Return a list of bools of known length, which is passed by value."""
     made = f"{value}_list_out"
     code = (
         f"const c10::List<{IVALUE}> {value}_list_in = {value}.toList();",
@@ -137,7 +137,7 @@ def _unbox_array(t: ListType, value: str, ctype: CType) -> Unboxed:
 
 
 def _unbox_list(value: str, ctype: CType, elem: Unboxed) -> Unboxed:
-    """A list that refers to a vector; one of optional tensors owns its elements itself."""
+    """Return a list that refers to a vector; one of optional tensors owns its elements itself."""
     made, vector = f"{value}_list_out", f"{value}_vec"
     spelled = ctype.cpp_type(strip_ref=True)
     owns_elements = ctype == OPTIONAL_TENSOR_LIST

@@ -1,7 +1,7 @@
 """The name of a module of torchgen → the module of opgen that is in its place.
 
 `install()` puts a finder before all others.  From then on `import torchgen.model` imports
-`opgen.as_torchgen.model`, an installed torchgen is hidden, and a module of torchgen's that opgen has nothing for
+`opgen.as_torchgen.model`, an installed torchgen is hidden, and a module of torchgen's that opgen doesn't provide
 can't be imported.  `uninstall()` undoes it.
 """
 
@@ -49,7 +49,7 @@ def _take_modules() -> dict[str, ModuleType]:
 
 
 def _installed_folders() -> list[str]:
-    """Where the installed torchgen is: nothing is imported from there, but its definitions are torch's."""
+    """Return where the installed torchgen is: nothing is imported from there, but its definitions are torch's."""
     spec = PathFinder.find_spec(NAME)
     return list(spec.submodule_search_locations or ()) if spec is not None else []
 
@@ -76,7 +76,7 @@ class _Finder(MetaPathFinder):
         own = _PACKAGE + fullname.removeprefix(NAME)
         found = importlib.util.find_spec(own) if own.rpartition(".")[2] not in _OWN_MODULES else None
         if found is None:
-            message = f"opgen has nothing for '{fullname}': docs/library.md lists the modules of torchgen that it has"
+            message = f"opgen doesn't provide '{fullname}': docs/library.md lists the modules of torchgen that it does"
             raise ModuleNotFoundError(message, name=fullname)
         is_package = found.submodule_search_locations is not None
         return ModuleSpec(fullname, _Loader(own), origin=found.origin, is_package=is_package)

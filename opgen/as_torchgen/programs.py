@@ -133,5 +133,5 @@ def _without_lines(value: Any) -> Any:
 
 
 def _tags_source(tags: Iterable[str]) -> Source:
-    """The text of a file that declares these tags."""
+    """Return the text of a file that declares these tags."""
     return Source("<tags>", "".join(f"- tag: {tag}\n  desc: a tag\n" for tag in sorted(tags)) or "[]\n")

@@ -45,8 +45,8 @@ def collect(name: str, path: Path, script: Path, arguments: Sequence[str], log: 
     command = [sys.executable, "-m", _PROGRAM, str(script), *arguments]
     code = subprocess.run(command, env=environment, check=False).returncode
     if code == 0 and _size(path) == before:
-        message = f"the program measured nothing for '{name}'"
-        log.error("nothing-collected", message, label="does it compile what needs that decision, for a GPU?")
+        message = f"the program recorded no measurements for '{name}'"
+        log.error("nothing-collected", message, label="check that it compiles code that needs this decision, on a GPU")
     if not path.exists():
         for folder in new_folders:
             folder.rmdir()

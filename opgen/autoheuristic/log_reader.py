@@ -192,7 +192,7 @@ def _read_columns(read: _Log) -> bool:
     for index, name in enumerate(fields):
         place = _field_span(span, index)
         if name in fields[:index]:
-            log.error("duplicate-column", f"the column '{name}' is there twice", place)
+            log.error("duplicate-column", f"the column '{name}' appears twice", place)
         elif name not in legal:
             near = did_you_mean(name, legal) or "list it in the header's numerical_features or categorical_features"
             log.error("unknown-feature", f"the column '{name}' is not a feature of the header", place, near)
@@ -349,7 +349,7 @@ def _check_agreement(logs: Sequence[_Log], log: Diagnostics) -> None:
             message = f"the log is about '{read.header.name}', another one about '{first.header.name}'"
             log.error("different-logs", message, span, "train one heuristic for each", [note])
         elif read.header.features != first.header.features:
-            log.error("different-logs", "the log has other features than another one", span, "", [note])
+            log.error("different-logs", "the log has different features than another log", span, "", [note])
 
 
 def _measurements(logs: Sequence[_Log], log: Diagnostics) -> Measurements:
@@ -374,7 +374,7 @@ def _check_amount(logs: Sequence[_Log], points: Sequence[Point], usable: Sequenc
     choices = {choice for point in points for choice, _ in point.times}
     if len(choices) == 1:
         message = f"all measurements are of the single choice '{min(choices)}'"
-        log.error("single-choice", message, _line_span(logs[0].source, 3), "a heuristic needs two choices at least")
+        log.error("single-choice", message, _line_span(logs[0].source, 3), "a heuristic needs at least two choices")
     elif len(usable) < FEWEST_INPUTS:
         message = f"there are {len(usable)} different inputs with two or more choices"
         log.error("few-inputs", message, span, f"at least {FEWEST_INPUTS} are needed")

@@ -124,7 +124,7 @@ def _dispatch_key(node: Node) -> DispatchKey:
 
 
 def _header_lines(node: Node) -> tuple[str, ...]:
-    """Lines of C++, as a list or as a text of several lines."""
+    """Return lines of C++, as a list or as a text of several lines."""
     lines = list_of(text)(node) if isinstance(node, ListNode) else (text(node),)
     return tuple(line for each in lines if each for line in each.removesuffix("\n").split("\n"))
 

@@ -57,12 +57,12 @@ class _Macro:
 
 
 def expand(text: str) -> list[Token]:
-    """The tokens of a source."""
+    """Return the tokens of a source."""
     return _Preprocessor().read(text)
 
 
 def _lines(text: str) -> Iterator[list[Token]]:
-    """The tokens line by line, lines that go on joined; those of comments are left out."""
+    """Yield the tokens of each logical line, without comments."""
     line: list[Token] = []
     for found in _SCANNER.finditer(text):
         kind = found.lastgroup
@@ -139,7 +139,7 @@ class _Preprocessor:
 
 
 def _depth_left_out(word: str, line: Sequence[Token], depth: int) -> int:
-    """How many conditional parts are open, from the one on that is left out; 0 if none is."""
+    """Return the number of open conditionals since one that is skipped; 0 if none is skipped."""
     if word.startswith("if"):
         if depth:
             return depth + 1
@@ -150,7 +150,7 @@ def _depth_left_out(word: str, line: Sequence[Token], depth: int) -> int:
 
 
 def _arguments(tokens: Sequence[Token], opened: int) -> tuple[tuple[Sequence[Token], ...], int]:
-    """What stands between the commas of the parentheses at `opened`, and where they end."""
+    """Return the arguments in the parentheses at `opened`, and the index where these close."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for at in range(opened, len(tokens)):
@@ -166,7 +166,7 @@ def _arguments(tokens: Sequence[Token], opened: int) -> tuple[tuple[Sequence[Tok
 
 
 def _substituted(macro: _Macro, arguments: Sequence[Sequence[Token]], used: Token) -> Iterator[Token]:
-    """The body with arguments in place of parameters, tokens joined where it says so."""
+    """Yield the macro's body with its arguments substituted and `##` applied."""
     known = _bound(macro.parameters or (), arguments)
     glue: Token | None = None
     held: Token | None = None
@@ -188,7 +188,7 @@ def _substituted(macro: _Macro, arguments: Sequence[Sequence[Token]], used: Toke
 
 
 def _bound(parameters: Sequence[str], arguments: Sequence[Sequence[Token]]) -> dict[str, Sequence[Token]]:
-    """The arguments by parameter; the last takes what is left, if it stands for any number."""
+    """Return the arguments by parameter; a variadic last parameter takes the rest."""
     known: dict[str, Sequence[Token]] = {
         name: tuple(argument) for name, argument in zip(parameters, arguments, strict=False)
     }

@@ -114,7 +114,7 @@ def _check_name(
 def _near(
     kernel: _Kernel, found: Sequence[_Definition], by_name: dict[str, list[_Definition]], backend: ExternalBackend
 ) -> Iterator[Note]:
-    """Definitions that may have been meant: of another number of parameters, or without regard of `symint`."""
+    """Yield definitions that may have been meant: with other parameters, or named without regard to `symint`."""
     for definition in found:
         parameters = f"{definition.parameters} parameter{'s' if definition.parameters != 1 else ''}"
         yield Note(f"this one has {parameters}, not {kernel.parameters}", definition.span)
@@ -125,7 +125,7 @@ def _near(
 
 
 def _other_name(name: str) -> str:
-    """What the kernel would be called if it were listed under `symint`, or if it weren't."""
+    """Return what the kernel would be called if it were listed under `symint`, or if it weren't."""
     return name.removesuffix("_symint") if name.endswith("_symint") else f"{name}_symint"
 
 
@@ -145,7 +145,7 @@ def _report_unlisted(
 
 
 def find_definitions(source: Source, class_name: str) -> Iterator[_Definition]:
-    """The members of a class that a source defines outside of it."""
+    """Yield the members of a class that a source defines outside of it."""
     tokens = expand(source.text)
     at = 0
     while at < len(tokens):
@@ -169,7 +169,7 @@ def _texts(tokens: Sequence[Token], start: int, end: int) -> list[str]:
 
 
 def _is_transparent(tokens: Sequence[Token], opened: int) -> bool:
-    """Whether the brace belongs to a namespace, or to `extern "C"`."""
+    """Return whether the brace belongs to a namespace, or to `extern "C"`."""
     at = opened - 1
     while at >= 0 and tokens[at].text not in (";", "{", "}", ")"):
         if tokens[at].text in _TRANSPARENT:
@@ -179,7 +179,7 @@ def _is_transparent(tokens: Sequence[Token], opened: int) -> bool:
 
 
 def _after(tokens: Sequence[Token], opened: int) -> int:
-    """The place behind what closes the bracket at `opened`."""
+    """Return the index after the bracket that closes the one at `opened`."""
     depth = 0
     for at in range(opened, len(tokens)):
         text = tokens[at].text
@@ -190,7 +190,7 @@ def _after(tokens: Sequence[Token], opened: int) -> int:
 
 
 def _body(tokens: Sequence[Token], opened: int) -> int | None:
-    """The brace that opens the body of a function whose parameters open at `opened`; None if it has none."""
+    """Return the brace that opens the body of a function whose parameters open at `opened`; None if it has none."""
     at = _after(tokens, opened)
     while at < len(tokens) and tokens[at].text not in (";", "}", ",", "="):
         if tokens[at].text == "{":
@@ -200,7 +200,7 @@ def _body(tokens: Sequence[Token], opened: int) -> int | None:
 
 
 def _count_parameters(tokens: Sequence[Token], opened: int) -> int:
-    """How many parameters stand in the parentheses at `opened`; commas in angle brackets part none."""
+    """Return the number of parameters in the parentheses at `opened`; commas in angle brackets don't count."""
     end = _after(tokens, opened) - 1
     inside = _texts(tokens, opened + 1, end)
     if inside in ([], ["void"]):

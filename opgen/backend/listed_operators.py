@@ -96,7 +96,7 @@ class _Reader:
         self._suggestions_left = MAX_SUGGESTIONS
 
     def read(self, of: str, words: Iterable[Scalar]) -> dict[OperatorName, _Item]:
-        """The operators of one list, those that it names twice once."""
+        """Return the operators of one list, without duplicates."""
         found: dict[OperatorName, _Item] = {}
         for word in words:
             name = self._names.get(word.text)
@@ -143,7 +143,7 @@ def _without_generated(
 
 
 def _join(lists: Sequence[Mapping[OperatorName, _Item]], log: Diagnostics) -> dict[OperatorName, _Item]:
-    """The operators of lists that have none in common; logs those that they have."""
+    """Return the operators of several lists; an operator in two of them is logged."""
     joined: dict[OperatorName, _Item] = {}
     for items in lists:
         for name, item in items.items():

@@ -25,7 +25,7 @@ _TEMPLATE: Final = "DispatchKeyNativeFunctions.h"
 
 
 def class_header(backend: ExternalBackend) -> str:
-    """The name of the header that declares the class."""
+    """Return the name of the header that declares the class."""
     return f"{backend.key}NativeFunctions.h"
 
 

@@ -69,7 +69,7 @@ def emit_registrations(
 
 
 def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
-    """The wrappers of what a key has, in the program's order."""
+    """Yield a wrapper for each form that has a kernel under the key, in the program's order."""
     for item in calls.program.grouped:
         for form, service in served_forms(item, index):
             if service is Service.FUNCTIONAL and isinstance(item, NativeFunctionsGroup):
@@ -114,7 +114,7 @@ def _definitions_env(index: BackendIndex, wrappers: Sequence[Wrapper], style: Re
 
 
 def _by_namespace(wrappers: Iterable[Wrapper]) -> dict[str, list[str]]:
-    """The statements that register the wrappers, by the library that the operators belong to."""
+    """Return the statements that register the wrappers, by the library that the operators belong to."""
     statements: dict[str, list[str]] = {}
     for wrapper in wrappers:
         name = string_literal(str(wrapper.function.func.name))

@@ -102,7 +102,7 @@ def _add_definitions(parser: argparse.ArgumentParser) -> None:
 def load_backend_inputs(
     given: argparse.Namespace, log: Diagnostics, *, checks_generated: bool = True
 ) -> BackendInputs | None:
-    """What the flags name; None, with every reason logged, if anything in it is wrong.
+    """Return the inputs that the flags name; None, with every reason logged, if anything in them is wrong.
 
     Kernels of `full_codegen` are looked for in sources too, if the caller doesn't generate them.
     """
@@ -134,8 +134,8 @@ def _tell_of_definitions(given: argparse.Namespace, log: Diagnostics) -> None:
     """Say where operators were looked for, if some weren't found, no flag says where, and there is no torch."""
     is_told = given.source_path or given.native_yaml or installed_definitions() is not None
     if not is_told and any(each.id == "unknown-operator" for each in log.found):
-        message = "operators were looked for among those that come with opgen"
-        label = f"install torch, whose operators are taken then, or name a folder with {SOURCE_PATH_FLAG}"
+        message = "operators were searched for in opgen's packaged definitions"
+        label = f"install torch to use its operators, or name a folder with {SOURCE_PATH_FLAG}"
         log.warning("operators-of-opgen", message, label=label)
 
 

@@ -60,6 +60,6 @@ def makes_mlx(source: Path, log: Diagnostics) -> bool:
         return False
     if not (source / _FUNCTIONS).exists():
         return True
-    message = f"'{source / FILE_NAME}' is left alone, because '{_FUNCTIONS}' is beside it"
+    message = f"'{source / FILE_NAME}' is ignored, because '{_FUNCTIONS}' is in the same folder"
     log.warning("several-definitions", message, label="'opgen gen_mlx' reads it")
     return False

@@ -257,7 +257,7 @@ def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
 
 
 def _native_aot_folder(given: argparse.Namespace, choice: Choice | None) -> Path | None:
-    """The folder that the flag names, or the one in the tree that the definitions and torch are in."""
+    """Return the folder that the flag names, or the one in the tree that the definitions and torch are in."""
     if given.native_aot_ops_dir is not None:
         return Path(given.native_aot_ops_dir) if given.native_aot_ops_dir else None
     if choice is None or not choice.read or (given.source_path is None and not given.from_torch):

@@ -59,7 +59,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def known_operators(program: Program | None, given: argparse.Namespace) -> KnownOperators | None:
-    """What a selection may name; None, and it may name anything, if the definitions are wrong anyway."""
+    """Return the operators that a selection may name; None if the definitions are wrong, so that it may name any."""
     if program is None:
         return None
     names = (f"{function.namespace}::{function.func.name}" for function in program.functions)
@@ -67,7 +67,7 @@ def known_operators(program: Program | None, given: argparse.Namespace) -> Known
 
 
 def load_definitions(given: argparse.Namespace, log: Diagnostics) -> tuple[Inputs, Program] | None:
-    """The operators that the flags name, all of them selected; None, with the reasons logged, if they are wrong."""
+    """Return the inputs and the program that the flags name; None, with the reasons logged, if any is wrong."""
     inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
     if inputs is None:
         return None
@@ -76,12 +76,12 @@ def load_definitions(given: argparse.Namespace, log: Diagnostics) -> tuple[Input
 
 
 def templates_beside(inputs: Inputs) -> TemplateSet:
-    """The templates that come with the definitions, which needn't have all; opgen's own for the others."""
+    """Return the templates that come with the definitions, which needn't have all; opgen's own for the others."""
     return TemplateSet(inputs.templates, *filter(Path.is_dir, packaged_templates("ATen")))
 
 
 def load_selector(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> SelectiveBuilder | None:
-    """What the flags select; everything, if they select nothing."""
+    """Return what the flags select; everything, if they select nothing."""
     names, path = _named(given, log), given.op_selection_yaml_path
     if names is not None and path is not None:
         flag = TEST_LIST_FLAG if given.op_registration_allowlist is None else ALLOW_LIST_FLAG
@@ -99,7 +99,7 @@ def selection_files(given: argparse.Namespace) -> tuple[Path, ...]:
 
 
 def _named(given: argparse.Namespace, log: Diagnostics) -> tuple[Scalar, ...] | None:
-    """The operators that are named one by one; None if none of the flags for that is given."""
+    """Return the operators that are named one by one; None if none of the flags for that is given."""
     listed: Path | None = given.TEST_ONLY_op_registration_allowlist_yaml_path
     names: list[str] | None = given.op_registration_allowlist
     if listed is None and names is None:

@@ -175,7 +175,7 @@ def _settings(given: argparse.Namespace) -> Settings:
 
 
 def _import_training(log: Diagnostics) -> Any:
-    """The module that needs scikit-learn; None, with the fix logged, if that is missing."""
+    """Return the module that needs scikit-learn; None, with the fix logged, if that is missing."""
     try:
         return importlib.import_module("opgen.autoheuristic.training")
     except ImportError as error:
@@ -185,7 +185,7 @@ def _import_training(log: Diagnostics) -> Any:
 
 
 def _load(given: argparse.Namespace, log: Diagnostics) -> tuple[Measurements, ...]:
-    """The measurements of each device, with all features."""
+    """Return the measurements of each device, with all features."""
     sources = []
     for path in sorted(dict.fromkeys(given.data)):
         try:
@@ -217,7 +217,7 @@ def _combinations(formulas: Sequence[str], features: Sequence[Feature], log: Dia
 
 
 def _with_operations(measurements: tuple[Measurements, ...], log: Diagnostics) -> tuple[Measurements, ...]:
-    """The measurements with the features that Inductor computes itself."""
+    """Return the measurements with the features that Inductor computes itself."""
     operations = importlib.import_module("opgen.autoheuristic.torch_operations")
     return tuple(operations.add_operations(each, log) for each in measurements)
 
@@ -312,7 +312,7 @@ def _emit_maps(maps: Sequence[tuple[ReadHeuristic, ChoicesMap]], templates: Temp
 
 
 def _derivation(heuristic: ReadHeuristic) -> Derive:
-    """What computes the features that torch adds for the decision, if torch is installed."""
+    """Return what computes the features that torch adds for the decision, if torch is installed."""
     operations = importlib.import_module("opgen.autoheuristic.torch_operations")
     if find_spec("torch") is None:
         return lambda values: {}

@@ -83,7 +83,7 @@ def names_of(program: Program) -> Mapping[str, str]:
 COMMAND: Final = Command(
     name="check",
     group=Group.REVIEW,
-    summary="say what gen would change; takes the flags of gen",
+    summary="show what gen would change; takes the flags of gen",
     produces="Prints a unified diff grouped by operator, and writes nothing.  The exit code is 0 if nothing would "
     "change, 1 if something would, 2 if the definitions are wrong.",
     add_flags=add_gen_flags,

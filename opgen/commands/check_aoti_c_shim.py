@@ -1,4 +1,4 @@
-"""`opgen check_aoti_c_shim`: say whether kept headers of AOTInductor's shims are what the operators give.
+"""`opgen check_aoti_c_shim`: check that the headers of AOTInductor's shims are up to date.
 
     python -m opgen.check_aoti_c_shim generated --from-torch
 
@@ -29,13 +29,13 @@ from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, find_inputs
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder that keeps the headers, c_shim_….h")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the headers, c_shim_….h")
     add_definitions(parser)
     parser.add_argument(
         EXTEND_SHIM_FLAG,
         "--extend_aoti_c_shim",
         action="store_true",
-        help="the headers are for kernels of the devices' own only, to stand beside torch's shims",
+        help="the headers are for the devices' own kernels only, to be used beside torch's shims",
     )
     parser.add_argument(FALLBACK_OPS_FLAG, metavar="FILE", help="list of further operators that have shims")
     add_talk(parser)
@@ -52,7 +52,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     diffs = [diff for header in headers if (diff := diff_pinned(header, given.folder, log))]
     total = count(len(headers), "header")
     if not diffs:
-        return Answer("" if given.quiet else f"{total} in '{given.folder}' are what the operators give\n")
+        return Answer("" if given.quiet else f"{total} in '{given.folder}' are up to date\n")
     text = "".join(f"{line}\n" for diff in diffs for line in diff)
     return Answer(f"{text}{len(diffs)} of {total} differ; {UPDATE_SHIM_FLAG} writes them\n", code=1)
 
@@ -71,7 +71,7 @@ def _request(given: argparse.Namespace, log: Diagnostics) -> Request:
 COMMAND: Final = Command(
     name="check_aoti_c_shim",
     group=Group.REVIEW,
-    summary="say whether kept headers of AOTInductor's shims are what the operators give",
+    summary="check that the headers of AOTInductor's shims are up to date",
     produces="Prints a unified diff of the declarations, and writes nothing.  The exit code is 0 if they agree, 1 "
     "if they differ.",
     add_flags=add_flags,

@@ -1,4 +1,4 @@
-"""`opgen diff`: say what changes between two versions of definitions, operator by operator.
+"""`opgen diff`: show what changes between two versions of definitions, operator by operator.
 
     python -m opgen diff HEAD~1 --source-path ops              a revision and the working tree
     python -m opgen diff v1.0 v1.1 --source-path ops           two revisions
@@ -119,7 +119,7 @@ def _request_for(name: str, request: Request, folders: ExitStack, log: Diagnosti
         return replace(request, source_path=_with_functions(path, inputs.functions.parent.parent, folders))
     if base is None:
         notes = (Note("--source-path names the folder whose revisions are compared"),)
-        raise UserError(Diagnostic("unknown-revision", f"'{name}' is no file or folder", notes=notes))
+        raise UserError(Diagnostic("unknown-revision", f"'{name}' is not a file or folder", notes=notes))
     folder = _new_folder(folders)
     source = _extract(name, base, folder)
     selection = request.selection_path
@@ -161,14 +161,14 @@ def _git(folder: Path, revision: str, *words: str) -> bytes:
     if done.returncode != 0:
         stderr = done.stderr.decode(errors="replace").strip() or "there is no such revision"
         notes = (Note(f"there is no file of this name, and git says: {stderr}"),)
-        raise UserError(Diagnostic("unknown-revision", f"'{revision}' is no file, folder or revision", notes=notes))
+        raise UserError(Diagnostic("unknown-revision", f"'{revision}' is not a file, folder or revision", notes=notes))
     return done.stdout
 
 
 COMMAND: Final = Command(
     name="diff",
     group=Group.REVIEW,
-    summary="say what changes between two versions of definitions; takes the flags of gen",
+    summary="show what changes between two versions of definitions; takes the flags of gen",
     produces="Prints for each operator that changes its schema, signatures, kernels, gradients and tags, and "
     "whether callers or compiled code break.  Writes nothing.",
     add_flags=add_flags,

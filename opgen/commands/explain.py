@@ -1,4 +1,4 @@
-"""`opgen explain OP`: print where an operator comes from, what serves it, and what is missing; write nothing.
+"""`opgen explain OP`: print where an operator is defined, which kernels it has, and what is missing; write nothing.
 
     python -m opgen explain scale --source-path ops
     python -m opgen explain aten::add.Tensor --from-torch --json
@@ -60,7 +60,7 @@ def _find(name: str, functions: Sequence[NativeFunction]) -> NativeFunction:
 COMMAND: Final = Command(
     name="explain",
     group=Group.OPERATORS,
-    summary="print where an operator comes from, what serves it, and what is missing",
+    summary="print where an operator is defined, which kernels it has, and what is missing",
     produces="Prints its forms, a table of kernels by dispatch key, the kernels to write, C++ and Python "
     "signatures, and gradients.  Writes nothing.",
     add_flags=add_flags,

@@ -147,7 +147,7 @@ def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:
     for name, value in vars(given).items():
         if name not in FLAGS_OF_MLX and value != defaults[name]:
             flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
-            label = "'opgen gen_mlx --help' lists the flags that have"
+            label = "'opgen gen_mlx --help' lists the flags that do"
             log.warning("flag-without-effect", f"{flag} has no effect on operators of MLX", label=label)
 
 

@@ -37,7 +37,7 @@ from opgen.run.work import Work, install_root, write_or_raise
 EMITTERS: Final[tuple[Emitter[ExternalBackend, Program, TemplateSet, LazyStyle, LazyGenerators], ...]] = (
     Emitter("kernels", emit_kernels),
     Emitter("nodes", emit_ir),
-    Emitter("nodes that are no operators", emit_non_native_ir),
+    Emitter("nodes that are not operators", emit_non_native_ir),
 )
 
 _DEFAULTS: Final = LazyStyle(output_dir="")

@@ -29,7 +29,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help=f"folder of the definitions ({FILE_NAME}) and maybe templates (templates/)",
+        help=f"folder of the definitions ({FILE_NAME}) and optional templates (templates/)",
     )
     add_install_dir(parser)
     parser.add_argument(

@@ -38,7 +38,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--load", action="append", default=[], metavar="FILE", help="library, or Python module, that registers them"
     )
-    parser.add_argument("--namespace", metavar="NAMESPACE", help="take the operators of this namespace alone")
+    parser.add_argument("--namespace", metavar="NAMESPACE", help="read the operators of this namespace only")
     parser.add_argument("-d", "--install-dir", type=Path, default=Path("ops"), metavar="DIR", help="default: ops")
     add_dry_run(parser)
     add_talk(parser)

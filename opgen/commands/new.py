@@ -138,9 +138,9 @@ def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) 
     id = "bad-project-name"
     if not re.fullmatch(r"[A-Za-z](?:\w*[A-Za-z0-9])?", name, re.ASCII):
         label = "letters, digits and '_' only, with a letter first and no '_' last"
-        log.error(id, f"'{name}' is no name for a library", label=label)
+        log.error(id, f"'{name}' is not a valid name for a library", label=label)
     elif len(name) > _LONGEST_NAME:
-        log.error(id, f"'{name}' is too long for names of files", label=f"at most {_LONGEST_NAME} characters")
+        log.error(id, f"'{name}' is too long for file names", label=f"at most {_LONGEST_NAME} characters")
     elif name in KEYWORDS or name in reserved:
         log.error(id, f"a library can't be called '{name}': the name is taken in C++")
     elif name in C_NAMES:
@@ -152,7 +152,7 @@ def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) 
     if log.has_errors:
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        log.error("project-exists", f"'{folder}' is there already", label="name another folder with --into")
+        log.error("project-exists", f"'{folder}' already exists", label="name another folder with --into")
 
 
 COMMAND: Final = Command(

@@ -135,7 +135,7 @@ def _finish(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
     parser.add_argument(
         TORCH_OPERATORS_FLAG,
         action="store_true",
-        help="operators that the installed torch registers, and no definition lists, may be named too",
+        help="also accept operators that the installed torch registers and no definition lists",
     )
     if writes:
         add_flags_of_all(parser)
@@ -211,7 +211,7 @@ def _emit_header(values: Mapping[str, object], templates: TemplateSet) -> Iterat
 
 
 def _known(given: argparse.Namespace, log: Diagnostics, *, asks_torch: bool = False) -> KnownOperators | None:
-    """The operators that there are; None, with the reasons logged, if the definitions are wrong."""
+    """Return the operators that there are; None, with the reasons logged, if the definitions are wrong."""
     loaded = load_definitions(given, log)
     known = known_operators(None if loaded is None else loaded[1], given)
     if known is None or not (asks_torch or given.torch_operators):
@@ -225,13 +225,13 @@ def _known(given: argparse.Namespace, log: Diagnostics, *, asks_torch: bool = Fa
 
 
 def _root(given: argparse.Namespace) -> Root:
-    """What is said of the operators of a new selection."""
+    """Return the settings that a new selection has for each of its operators."""
     debug_info = None if given.debug_info is None else tuple(given.debug_info)
     return Root(not given.not_root, given.training, getattr(given, "all_overloads", False), debug_info)
 
 
 def _existing(words: Iterable[Scalar], root: Root, log: Diagnostics, known: KnownOperators | None) -> list[str]:
-    """The operators named; what is wrong with any is logged."""
+    """Return the names that are valid; the others are logged."""
     good = checked_names(words, log)
     if known is not None:
         check_operators([(word, root.stands_for_all(word.text)) for word in good], known, log)
@@ -251,7 +251,7 @@ def _selection_of(
 
 
 def _extras(given: argparse.Namespace, log: Diagnostics) -> Extras:
-    """What is selected besides operators; what is wrong in it is logged."""
+    """Return what is selected besides operators; what is wrong in it is logged."""
     lists = [words_of_flag(CLASSES_FLAG, given.custom_classes), words_of_flag(FEATURES_FLAG, given.build_features)]
     for word in (*lists[0], *lists[1]):
         check_listed_name(word, log)
@@ -262,7 +262,7 @@ def _extras(given: argparse.Namespace, log: Diagnostics) -> Extras:
 
 
 def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Tags of kernels, each with the types of elements that it is kept for."""
+    """Yield tags of kernels, each with the types of elements that it is kept for."""
     for word in words_of_flag(KERNELS_FLAG, words):
         tag, equals, listed = word.text.rpartition("=")
         if not equals:
@@ -276,7 +276,7 @@ def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tupl
 
 
 def _load_all(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> list[SelectiveBuilder]:
-    """The selections that are given, as far as they can be read."""
+    """Return the selections that are given, as far as they can be read."""
     loaded = [load_selection(path, log, known) for path in given.selections]
     return [selection for selection in loaded if selection is not None]
 

@@ -104,15 +104,15 @@ def _why_argument_breaks(old: Argument, new: Argument) -> Iterator[str]:
     if not _accepts(new.type, old.type):
         yield f"the argument '{new.name}' is '{new.type}', not '{old.type}'"
     if old.default is not None and new.default is None:
-        yield f"the argument '{new.name}' has no default any more"
+        yield f"the argument '{new.name}' no longer has a default"
     elif old.default != new.default:
         yield f"the default of '{new.name}' is {new.default}, not {old.default}"
     if not old.is_write and new.is_write:
-        yield f"the argument '{new.name}' is written"
+        yield f"the argument '{new.name}' is written to"
 
 
 def _why_positions_break(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
-    """An argument that was given by position must stay at its position."""
+    """Yield the arguments that callers may pass by position and that moved."""
     after = [argument.name for argument in new.arguments.flat_positional]
     kept = {argument.name for argument in new.arguments.flat_all}
     for index, argument in enumerate(old.arguments.flat_positional):
@@ -149,7 +149,7 @@ def _accepts(wide: Type, narrow: Type) -> bool:
 
 def _why_links_break(old: OperatorFacts, new: OperatorFacts) -> Iterator[str]:
     missing = [symbol for symbol in old.symbols if symbol not in new.symbols]
-    yield from (f"there is no '{symbol}' any more" for symbol in missing)
+    yield from (f"'{symbol}' no longer exists" for symbol in missing)
 
 
 # --------------------------------------------------------------------------------- reports

@@ -36,7 +36,7 @@ _QUALIFIED: Final = MappingProxyType({**_TEXT, "pattern": r"^[A-Za-z_]\w*(::[A-Z
 
 
 def _words(items: Mapping[str, Any] = _TEXT) -> Json:
-    """A list, or a text with commas between the words."""
+    """Return a list, or a text with commas between the words."""
     return {"anyOf": [{"type": "array", "items": dict(items)}, dict(_TEXT)]}
 
 
@@ -50,7 +50,7 @@ def _or_nothing(schema: Json) -> Json:
 
 
 def _keys_of(names: list[str], value: Mapping[str, Any]) -> Json:
-    """A mapping whose keys are some of `names`, or several of them with commas between."""
+    """Return a mapping whose keys are some of `names`, or several of them with commas between."""
     one = "|".join(sorted(names, key=len, reverse=True))
     return {
         "type": "object",
@@ -87,7 +87,7 @@ def _dispatch_key_names() -> list[str]:
 
 
 def _shapes(known_tags: Mapping[str, str]) -> Mapping[Field[Any], Json]:
-    """The value of each key, by the field that reads it."""
+    """Return the value of each key, by the field that reads it."""
     operators = _or_nothing(_list())
     return {
         entries.FUNC: {"type": "string", "pattern": r"^[^()]+\(.*\)\s*->\s*.+$"},
@@ -154,7 +154,7 @@ def _selected_operator() -> Json:
 
 
 def _table(table: Table, shapes: Mapping[Field[Any], Json]) -> Json:
-    """The mapping that a table reads."""
+    """Return the mapping that a table reads."""
     properties = {
         field.name: {"description": DESCRIPTIONS[table.fields[field.name]], **shapes[field]}
         for field in table.fields.values()
@@ -184,7 +184,7 @@ def _selection(known_tags: Mapping[str, str]) -> Json:
 
 
 def _derivatives(known_tags: Mapping[str, str]) -> Json:
-    """An entry has a few keys of its own; every other names arguments or results."""
+    """Return the schema of an entry: a few fixed keys, and formulas by argument or result."""
     text = {"type": ["string", "number"]}
     languages = {CPP: text, PYTHON: text}
     formula = {

@@ -50,7 +50,7 @@ def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator
 
 
 def _by_name(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction]:
-    """The functions, the overloads of a name behind each other."""
+    """Yield the functions with all overloads of a name together."""
     found: dict[BaseOperatorName, list[NativeFunction]] = {}
     for function in functions:
         found.setdefault(function.func.name.name, []).append(function)
@@ -59,7 +59,7 @@ def _by_name(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction]:
 
 
 def render_arguments(function: NativeFunction) -> str:
-    """The arguments without defaults, as a list of dictionaries."""
+    """Return the arguments without defaults, as a list of dictionaries."""
     arguments = function.func.arguments
     required = [_render(argument, is_kwarg_only=False) for argument in _required(arguments.flat_positional)]
     if str(function.func.name.name) not in _CALLED_BY_POSITION:

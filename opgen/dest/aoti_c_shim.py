@@ -142,7 +142,7 @@ def definitions(operator: ShimmedOperator, device: str, callee: str) -> Iterator
 
 
 def _dispatched(function: NativeFunction) -> str:
-    """The C++ function that goes through the dispatcher."""
+    """Return the C++ function that goes through the dispatcher."""
     if Variant.function in function.variants:
         return call_name(function, "at")
     # A method has no function in `at`, except one for callers that are templates over the kind of integer.
@@ -150,7 +150,7 @@ def _dispatched(function: NativeFunction) -> str:
 
 
 def _results(operator: ShimmedOperator) -> str:
-    """Statements that hand the results to the caller."""
+    """Return statements that hand the results to the caller."""
     func = operator.function.func
     statements = (f"*ret{at} = {expr};" for at, expr in enumerate(result_exprs(func, "tmp_result")))
     if operator.null_results:

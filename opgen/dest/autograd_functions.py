@@ -119,7 +119,7 @@ class _Values:
 
     @staticmethod
     def of(node: Node) -> _Values:
-        """The parameters of a node's function."""
+        """Return the parameters of a node's function."""
         typed = [(size, "size_t", "") for size in node.sizes]
         typed += [(member.name, member.type, "&") for member in node.members]
         if node.retains:

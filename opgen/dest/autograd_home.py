@@ -50,7 +50,7 @@ class AutogradHome:
     """Why tangents are refused where there is no formula for them."""
 
     def redispatch(self, function: NativeFunction, *, symint: bool) -> str:
-        """The function that calls an operator's next kernel; `symint` says whether it takes any `SymInt`."""
+        """Return the function that calls an operator's next kernel; `symint` says whether it takes any `SymInt`."""
         if self.entry_points:
             return f"{self.entry_points}::{function.func.name.unambiguous_name()}::redispatch"
         name = cpp.name(function.func, faithful_name_for_out_overloads=True, symint_overload=symint)
@@ -83,7 +83,7 @@ def torch_home(release: Release) -> AutogradHome:
 
 
 def extension_home(namespace: str) -> AutogradHome:
-    """A library of operators of one namespace, compiled outside of torch."""
+    """Return a library of operators of one namespace, compiled outside of torch."""
     return AutogradHome(
         exports="",
         node_pointer="detail::NodePointer",

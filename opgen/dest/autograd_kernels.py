@@ -31,7 +31,7 @@ CHANGES_METADATA: Final = (
 
 
 def kernel_name(function: NativeFunction) -> str:
-    """The name of the function's kernels, within the namespace of each kind of kernel."""
+    """Return the name of the function's kernels, within the namespace of each kind of kernel."""
     return with_overload(cpp.name(function.func), function)
 
 
@@ -42,7 +42,7 @@ def with_overload(cpp_name: str, function: NativeFunction) -> str:
 
 
 def kernel_head(signature: DispatcherSignature, function: NativeFunction) -> str:
-    """The head of a kernel's definition: with the keys that are left, and the operator's arguments."""
+    """Return the head of a kernel's definition: with the keys that are left, and the operator's arguments."""
     return named_head(signature, kernel_name(function))
 
 
@@ -53,12 +53,12 @@ def named_head(signature: DispatcherSignature, name: str) -> str:
 
 
 def base_name(function: NativeFunction) -> str:
-    """The operator's name, without marks of the form save for the underscore of an in-place one."""
+    """Return the operator's name, without marks of the form save for the underscore of an in-place one."""
     return function.root_name + ("_" if function.func.kind() is SchemaKind.inplace else "")
 
 
 def returned_value(names: Sequence[str], kind: SchemaKind) -> str:
-    """The expression that a kernel returns, given its results' names."""
+    """Return the expression that a kernel returns, given its results' names."""
     if len(names) == 1:
         return names[0]
     maker = "std::forward_as_tuple" if kind in (SchemaKind.inplace, SchemaKind.out) else "std::make_tuple"
@@ -66,14 +66,14 @@ def returned_value(names: Sequence[str], kind: SchemaKind) -> str:
 
 
 def is_tracked_view(function: NativeFunction) -> bool:
-    """Whether the result is a view of an argument, and autograd keeps track of that."""
+    """Return whether the result is a view of an argument, and autograd keeps track of that."""
     func = function.func
     is_view = function.is_view_op and func.kind() is SchemaKind.functional and len(func.returns) == 1
     return is_view and not _is_one_of(function, _NOT_TRACKED)
 
 
 def is_view_family(function: NativeFunction) -> bool:
-    """Whether this is a tracked view, or the form of one that makes its `self` the view."""
+    """Return whether this is a tracked view, or the form of one that makes its `self` the view."""
     return is_tracked_view(function) or (function.is_view_op and not _is_one_of(function, (*_NOT_TRACKED, "set")))
 
 
@@ -82,12 +82,12 @@ def _is_one_of(function: NativeFunction, names: Sequence[str]) -> bool:
 
 
 def is_written_by_hand(function: NativeFunction) -> bool:
-    """Whether torch has handwritten kernels for the operator."""
+    """Return whether torch has handwritten kernels for the operator."""
     return base_name(function) in _MANUAL_AUTOGRAD and is_of_torch(function)
 
 
 def viewed_argument(function: NativeFunction) -> Argument:
-    """The argument that a view is a view of."""
+    """Return the argument that a view is a view of."""
     shared = {name for r in function.func.returns if r.annotation for name in r.annotation.alias_set}
     arguments = function.func.arguments.flat_all
     found = (a for a in arguments if a.annotation and not shared.isdisjoint(a.annotation.alias_set))
@@ -95,18 +95,18 @@ def viewed_argument(function: NativeFunction) -> Argument:
 
 
 def view_class_name(function: NativeFunction) -> str:
-    """The class that takes a view again: `SliceTensorViewFunc` for `slice.Tensor`."""
+    """Return the class that takes a view again: `SliceTensorViewFunc` for `slice.Tensor`."""
     name = function.func.name.unambiguous_name()
     lead = "_" if name.startswith("_") else ""
     return f"{lead}{name.title().replace('_', '')}ViewFunc"
 
 
 def writes_arguments(function: NativeFunction) -> bool:
-    """Whether this is an in-place or an out form."""
+    """Return whether this is an in-place or an out form."""
     return function.func.kind() in (SchemaKind.inplace, SchemaKind.out)
 
 
 def has_derived_kernel(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
-    """Whether autograd calls the operator's kernels, rather than the operators that it is made of."""
+    """Return whether autograd calls the operator's kernels, rather than the operators that it is made of."""
     # Runs for every operator, so derivatives are looked up last.
     return matched.func.is_abstract or dispatch_strategy(matched) == "use_derived"

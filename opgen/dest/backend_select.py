@@ -69,7 +69,7 @@ def needs_backend_select(function: NativeFunction) -> bool:
 
 
 def render_kernel(program: Program, function: NativeFunction, options: Options) -> str:
-    """The kernel that dispatches `function` anew."""
+    """Return the kernel that dispatches `function` again."""
     signatures = program.signatures(function)
     signature = signatures.native_symint
     tensors = [a.name for a in function.func.arguments.flat_non_out if a.type.is_tensor_like()]
@@ -85,7 +85,7 @@ C10_ALWAYS_INLINE
 
 
 def _key_set(tensors: Iterable[str]) -> str:
-    """Statements that compute the key set `_dk` to dispatch with."""
+    """Return statements that compute the key set `_dk` to dispatch with."""
     names = ", ".join(tensors)
     if not names:
         return f"  DispatchKeySet _dk = {_KEY_OF_OPTIONS};"
@@ -101,7 +101,7 @@ def _registration(function: NativeFunction) -> str:
 
 
 def _render_library(namespace: str, statements: Iterable[str]) -> str:
-    """The registrations of a library that isn't torch's own; the template has a place for those only."""
+    """Return the registrations of a library that isn't torch's own; the template has a place for those only."""
     registrations = "\n".join([f"  {statement}" for statement in statements])
     return f"""
 TORCH_LIBRARY_IMPL({namespace}, BackendSelect, m) {{

@@ -44,7 +44,7 @@ def _listed(function: NativeFunction) -> str:
 
 
 def _render_symbols(program: Program, templates: TemplateSet) -> str:
-    """The header with a symbol for each operator's name, with and without the mark of its form."""
+    """Return the header with a symbol for each operator's name, with and without the mark of its form."""
     names = [function.func.name.name for function in program.functions]
     operators = {spelling for name in names for spelling in (str(name), name.base)}
     arguments = {argument.name for function in program.functions for argument in function.func.arguments.flat_all}
@@ -56,5 +56,5 @@ def _render_symbols(program: Program, templates: TemplateSet) -> str:
 
 
 def _symbol_lines(namespace: str, names: Collection[str]) -> str:
-    """The body of a macro that applies another one to each name."""
+    """Return the body of a macro that applies another one to each name."""
     return " \\\n".join([f"_({namespace}, {name})" for name in sorted(names)])

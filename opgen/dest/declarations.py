@@ -55,7 +55,7 @@ def emit_registration_declarations(program: Program, options: Options, templates
 
 
 def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[OperatorName]:
-    """The operators whose one kernel is made of other operators."""
+    """Return the operators whose one kernel is made of other operators."""
     indices = dict(program.backend_indices)
     composite = indices.pop(DispatchKey.CompositeImplicitAutograd, None)
     others = {name for index in indices.values() for name in index.index}
@@ -81,7 +81,7 @@ def emit_declarations_yaml(program: Program, options: Options, templates: Templa
 
 
 def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> str:
-    """The element of the list that describes an operator."""
+    """Return the element of the list that describes an operator."""
     function, func = signatures.function, signatures.func
     usual, faithful = signatures.cpp_backend.signature, signatures.cpp_backend.most_faithful_signature()
     rows = argument_rows.of(signatures)
@@ -109,13 +109,13 @@ def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> s
 
 
 def _places(function: NativeFunction) -> list[str]:
-    """Where C++ can find the operator; `Type` is a class that once was."""
+    """Return where C++ can find the operator; `Type` is a class that once was."""
     variants = ((Variant.method, "Tensor"), (Variant.function, "namespace"))
     return ["Type", *(place for variant, place in variants if variant in function.variants)]
 
 
 def _flags(function: NativeFunction) -> str:
-    """The yes-or-no facts, the last lines about an operator."""
+    """Return the yes-or-no facts, the last lines about an operator."""
     has_options = function.func.arguments.tensor_options is not None
     facts = {
         "inplace": function.func.name.name.inplace,
@@ -142,7 +142,7 @@ def _returns(signatures: Signatures) -> Iterator[str]:
 
 
 def dynamic_type(type: Type, policy: TypePolicy) -> str:
-    """The C++ type that a value of `type` has if it is there: `at::Tensor` for `Tensor?`."""
+    """Return the C++ type that a value of `type` has if it is there: `at::Tensor` for `Tensor?`."""
     if isinstance(type, OptionalType):
         type = type.elem
     if type == _TENSOR:
@@ -157,7 +157,7 @@ class ArgumentRows:
         self._known: dict[tuple[int, TypePolicy, bool], str] = {}
 
     def of(self, signatures: Signatures) -> dict[str, str]:
-        """The arguments of a schema by name, as elements of a list."""
+        """Return the arguments of a schema by name, as elements of a list."""
         arguments, policy = signatures.func.arguments, signatures.policy
         rows = {a.name: self._row(a, policy, keyword_only=False) for a in arguments.flat_positional}
         rows |= {a.name: self._row(a, policy, keyword_only=True) for a in arguments.flat_kwarg_only}

@@ -27,7 +27,7 @@ from opgen.model import (
 
 
 def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) -> list[str]:
-    """Statements that refuse tensors on different devices, in the wrapper called `wrapper`.
+    """Return statements that refuse tensors on different devices, in the wrapper called `wrapper`.
 
     Keyword-only arguments may be anywhere.
     """
@@ -56,7 +56,7 @@ def _is_optional_list(type: Type) -> bool:
 
 
 def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
-    """Statements that make the device that the kernel works on the current one."""
+    """Return statements that make the device that the kernel works on the current one."""
     if not index.device_guard or not function.device_guard:
         return []
     if function.func.arguments.tensor_options is not None:
@@ -69,7 +69,7 @@ def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
 
 
 def _decisive(function: NativeFunction) -> Iterator[Argument]:
-    """The arguments that may say which device to work on, the most trusted first."""
+    """Yield the arguments that may say which device to work on, the most trusted first."""
     arguments = function.func.arguments
     if arguments.self_arg is not None:
         yield arguments.self_arg.argument
@@ -78,7 +78,7 @@ def _decisive(function: NativeFunction) -> Iterator[Argument]:
 
 
 def kernel_guard_class(key: DispatchKey) -> str | None:
-    """The class of the guard that a structured kernel holds while it allocates and runs.
+    """Return the class of the guard that a structured kernel holds while it allocates and runs.
 
     None where there is one device only.  Keys that aren't known have a guard.
     """
@@ -88,7 +88,7 @@ def kernel_guard_class(key: DispatchKey) -> str | None:
 
 
 def enter_device(key: DispatchKey) -> tuple[str, ...]:
-    """Statements that make the device of the first output the current one, further outputs being on it too."""
+    """Return statements that make the device of the first output the current one, further outputs being on it too."""
     # MTIA's kernels hold a guard that is never set: torch's generator leaves it out, so we must.
     if key is DispatchKey.MTIA or kernel_guard_class(key) is None:
         return ()

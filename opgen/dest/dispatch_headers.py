@@ -62,7 +62,7 @@ def _outer_header(key: DispatchKey, options: Options, templates: TemplateSet) ->
 def _inline_header(
     key: DispatchKey, includes: list[str], declarations: list[str], options: Options, templates: TemplateSet
 ) -> OutputFile:
-    """The header with all declarations, or with the includes of the headers that have them."""
+    """Return the header with all declarations, or with the includes of the headers that have them."""
     namespace, declared = key.lower(), ""
     if declarations:
         lines = "\n".join(declarations)
@@ -82,7 +82,7 @@ namespace {namespace} {{
 
 
 def _operator_header(key: DispatchKey, name: str, declarations: list[str], templates: TemplateSet) -> OutputFile:
-    """The header for the forms and overloads of one operator."""
+    """Return the header for the forms and overloads of one operator."""
     env = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": "\n".join(declarations)}
     text = templates.render("DispatchKeyFunction.h", env)
     return OutputFile(ops_header(name, key), text, group="ops_", operator=name)

@@ -11,18 +11,18 @@ from opgen.program.program import Options
 
 
 def functions_keys(options: Options) -> tuple[DispatchKey, ...]:
-    """The keys that headers of C++ functions are made for, in the order of registration."""
+    """Return the keys that headers of C++ functions are made for, in the order of registration."""
     wanted = options.functions_keys
     return tuple(key for key in options.dispatch_keys if key in wanted)
 
 
 def ops_header(root_name: str, key: DispatchKey) -> str:
-    """The path of the header that declares the functions of one operator under one key."""
+    """Return the path of the header that declares the functions of one operator under one key."""
     return f"ops/{root_name}_{key.lower()}_dispatch.h"
 
 
 def dependency_group(key: DispatchKey, options: Options) -> str:
-    """The dependency list for the files of `key`: code for some kinds of device is built apart."""
+    """Return the dependency list for the files of `key`: code for some kinds of device is built apart."""
     if is_cuda_dispatch_key(key):
         return "cuda_"
     # There is such a list only if XPU itself is built.

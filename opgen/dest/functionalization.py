@@ -73,7 +73,7 @@ def _parts(program: Program) -> Iterator[_Part]:
 
 
 def _render_item(program: Program, item: Item) -> _Part:
-    """An operator's entries in its shard."""
+    """Return an operator's entries in its shard."""
     name, headers = item.root_name, tuple(render_includes(_included(item), ("_native", "_ops")))
     # Functionalization covers all operators or is of no use: a build that leaves some out has none of it.
     if isinstance(item, NativeFunction) or not program.selector.include_all_operators:
@@ -94,7 +94,7 @@ def _included(item: Item) -> Iterable[NativeFunction]:
 
 
 def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[str], list[str]]:
-    """Kernels and registrations of the forms that write to arguments."""
+    """Return kernels and registrations of the forms that write to arguments."""
     functions = [function for function in group.functions() if function.func.kind() is not SchemaKind.functional]
     kernels = [render_mutation(program, function, group.functional) for function in functions]
     if str(group.functional.func.name) in _REGISTERED_BY_HAND:
@@ -104,7 +104,7 @@ def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[s
 
 
 def _render_view_group(program: Program, group: NativeFunctionsViewGroup) -> tuple[list[str], list[str]]:
-    """Kernels and registrations of a view and its in-place form."""
+    """Return kernels and registrations of a view and its in-place form."""
     functions = list(group.functions(include_copy=False))
     own = [function for function in functions if _has_own_kernel(program, function)]
     if group.composite:

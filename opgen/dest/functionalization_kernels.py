@@ -73,7 +73,7 @@ class _Parameters:
 
     @staticmethod
     def of(signature: DispatcherSignature) -> _Parameters:
-        """The parameters of the kernel with this signature."""
+        """Return the parameters of the kernel with this signature."""
         names = tuple([binding.name for binding in signature.arguments])
         schema_arguments = signature.func.arguments.flat_all
         tensors = [
@@ -84,7 +84,7 @@ class _Parameters:
         return _Parameters(names, tuple(tensors))
 
     def call(self, function: NativeFunction, suffix: str) -> str:
-        """A call of `function` with these arguments; tensors under names with `suffix`."""
+        """Return a call of `function` with these arguments; tensors under names with `suffix`."""
         renamed = {tensor.name for tensor in self.tensors}
         return _call(function, [name + suffix if name in renamed else name for name in self.names])
 
@@ -127,7 +127,7 @@ class _Effects:
 
     @staticmethod
     def of(function: NativeFunction) -> _Effects:
-        """The effects of `function`."""
+        """Return the effects of `function`."""
         written = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
         return _Effects(tuple(written), tuple(function.func.aliased_return_names()))
 
@@ -138,12 +138,12 @@ class _Effects:
 
 
 def _result(at: int, count: int) -> str:
-    """One of `count` values that a call returned."""
+    """Return one of `count` values that a call returned."""
     return "tmp_output" if count == 1 else f"std::get<{at}>(tmp_output)"
 
 
 def render_mutation(program: Program, function: NativeFunction, functional: NativeFunction) -> str:
-    """The kernel of `function`, which writes to arguments, by way of its functional form."""
+    """Return the kernel of `function`, which writes to arguments, by way of its functional form."""
     signature = program.signatures(function).dispatcher
     result = program.signatures(functional).dispatcher.returns
     parameters, effects = _Parameters.of(signature), _Effects.of(function)
@@ -185,7 +185,7 @@ def _wrapping_conditions(parameters: _Parameters, effects: _Effects) -> tuple[st
 def _call_unchanged(
     function: NativeFunction, signature: DispatcherSignature, parameters: _Parameters, effects: _Effects
 ) -> str:
-    """Statements that call `function` itself and return."""
+    """Return statements that call `function` itself and return."""
     call, returned = parameters.call(function, "_"), effects.returned
     if not returned:
         return f"      {call};\n"
@@ -195,7 +195,7 @@ def _call_unchanged(
 
 
 def _render_return(signature: DispatcherSignature, effects: _Effects, fresh: Iterable[str]) -> str:
-    """The statement that returns arguments, as the schema says, and the `fresh` values."""
+    """Return the statement that returns arguments, as the schema says, and the `fresh` values."""
     rest = iter(fresh)
     values = [next(rest) if argument is None else argument for argument in effects.returned]
     if not values:
@@ -239,7 +239,7 @@ def _replace(name: str, value: str) -> str:
 
 
 def render_view(program: Program, group: NativeFunctionsViewGroup) -> str:
-    """The kernel of a view operator."""
+    """Return the kernel of a view operator."""
     view, copy = group.view, group.view_copy or group.view
     signature = program.signatures(view).dispatcher
     parameters = _Parameters.of(signature)
@@ -258,7 +258,7 @@ def render_view(program: Program, group: NativeFunctionsViewGroup) -> str:
 
 
 def render_inplace_view(program: Program, function: NativeFunction) -> str:
-    """The kernel of an operator that makes its `self` a view."""
+    """Return the kernel of an operator that makes its `self` a view."""
     signature = program.signatures(function).dispatcher
     parameters = _Parameters.of(signature)
     return _SNIPPETS.render(
@@ -298,7 +298,7 @@ def _make_view_meta(program: Program, function: NativeFunction) -> str:
 
 
 def _is_symbolic(value: str, type: Type) -> str | None:
-    """The condition that the value has a symbolic integer in it; None if it can't."""
+    """Return the condition that the value has a symbolic integer in it; None if it can't."""
     if isinstance(type, OptionalType):
         inner = _is_symbolic(f"(*{value})", type.elem)
         return inner and f"{value}.has_value() ? {inner} : false"

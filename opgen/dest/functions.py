@@ -79,7 +79,7 @@ def _operator(program: Program, function: NativeFunction, options: Options) -> _
 def _emit_per_operator(
     program: Program, options: Options, templates: TemplateSet, operators: Sequence[_Operator]
 ) -> Iterator[OutputFile]:
-    """A header for each operator, and the one that includes them."""
+    """Yield a header for each operator, and the one that includes them."""
     backends = static_backends(program, options)
     headers = by_root_name(operators)
     for root_name, declared in headers.items():
@@ -111,7 +111,7 @@ def _definitions(operators: Sequence[_Operator]) -> list[str]:
 
 
 def _function_definitions(operator: _Operator) -> Iterator[str]:
-    """The C++ functions that call one operator; if it is only a member of `Tensor`, those of `symint`."""
+    """Yield the C++ functions that call one operator; if it is only a member of `Tensor`, those of `symint`."""
     for signature, arguments in operator.callers:
         call = f"{operator.target}::call({arguments})"
         if Variant.function in operator.function.variants:
@@ -121,7 +121,7 @@ def _function_definitions(operator: _Operator) -> Iterator[str]:
 
 
 def _symint_definition(signature: CppSignature, call: str) -> str:
-    """A function that a template can call under one name for both kinds of integers."""
+    """Return a function that a template can call under one name for both kinds of integers."""
     integer = "c10::SymInt" if signature.symint else "int64_t"
     return f"""
 namespace symint {{

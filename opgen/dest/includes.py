@@ -33,5 +33,5 @@ def by_root_name(items: Iterable[T]) -> dict[str, list[T]]:
 
 
 def ops_include(root_name: str, suffix: str = "") -> str:
-    """The directive that includes one of the headers of the operator `root_name`."""
+    """Return the directive that includes one of the headers of the operator `root_name`."""
     return f"#include <ATen/ops/{root_name}{suffix}.h>"

@@ -47,13 +47,13 @@ class KernelCalls:
     _public: dict[tuple[str, bool, bool], tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
 
     def guard_class(self, key: DispatchKey) -> str | None:
-        """The class of the guard that a structured kernel holds; None where there is one device only."""
+        """Return the class of the guard that a structured kernel holds; None where there is one device only."""
         if self.rocm and key is DispatchKey.CUDA:
             return self.program.release.rocm_guard
         return kernel_guard_class(key)
 
     def kernel(self, function: NativeFunction, index: BackendIndex) -> str:
-        """The qualified name of the function's kernel in `index`."""
+        """Return the qualified name of the function's kernel in `index`."""
         kernel = index.index[function.func.name]
         scope = f"{kernel.cpp_namespace}::{self.kernel_class}" if self.kernel_class else kernel.cpp_namespace
         return f"{scope}::{kernel.kernel}"
@@ -70,13 +70,13 @@ class KernelCalls:
         return found
 
     def public_definitions(self, wrapper: Wrapper) -> str:
-        """The public functions that call `wrapper`, one for each C++ signature of the operator."""
+        """Return the public functions that call `wrapper`, one for each C++ signature of the operator."""
         return "\n".join(
             [f"{head} {{\n  return {wrapper.name}({arguments});\n}}" for head, arguments in self.public_calls(wrapper)]
         )
 
     def public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
-        """The head of each public function, and the arguments with which it calls the wrapper."""
+        """Return the head of each public function, and the arguments with which it calls the wrapper."""
         signature = wrapper.signature
         known = (str(wrapper.function.func.name), signature.symint, isinstance(signature, DispatcherSignature))
         found = self._public.get(known)
@@ -89,5 +89,5 @@ class KernelCalls:
 
 
 def block(lines: Iterable[str], indent: str = "  ") -> str:
-    """The lines, each indented and ended."""
+    """Return the lines, each indented and ended."""
     return "".join([f"{indent}{line}\n" for line in lines])

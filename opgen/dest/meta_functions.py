@@ -48,7 +48,7 @@ def _emit_per_operator(program: Program, templates: TemplateSet) -> Iterator[Out
 
 
 def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
-    """The class that the classes of the group's structured kernels derive from."""
+    """Return the class that the classes of the group's structured kernels derive from."""
     signatures = program.group_signatures(group)
     parent = group.out.structured_inherits or _DEFAULT_PARENT
     returns, before = "void", ""
@@ -64,7 +64,7 @@ def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
 
 
 def render_precomputed(values: Sequence[Binding]) -> str:
-    """A class template for the values, whose parameters say which of them are set, and `meta_return_ty`."""
+    """Return a class template for the values, whose parameters say which of them are set, and `meta_return_ty`."""
     parameters = ", ".join([f"bool {value.name.upper()} = false" for value in values])
     setters = "\n".join([_render_setter(values, at) for at in range(len(values))])
     members = "".join([f"    {value.defn()};\n" for value in values])
@@ -80,7 +80,7 @@ def render_precomputed(values: Sequence[Binding]) -> str:
 
 
 def _render_setter(values: Sequence[Binding], at: int) -> str:
-    """The function that sets one of the values, which makes the object one of another type."""
+    """Return the function that sets one of the values, which makes the object one of another type."""
     value = values[at]
     flags = ", ".join(["true" if other is value else other.name.upper() for other in values])
     copies = "".join(

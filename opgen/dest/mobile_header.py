@@ -39,7 +39,7 @@ def header_values(selector: SelectiveBuilder, known: Iterable[str]) -> dict[str,
 
 
 def operator_list(selector: SelectiveBuilder, known: Iterable[str]) -> list[str]:
-    """The operators that are selected, with their overloads, sorted."""
+    """Return the operators that are selected, with their overloads, sorted."""
     selected = {name for name in known if selector.is_operator_selected(name)}
     overloaded = {strip_operator_overload_name(name) for name in selected}
     # Operators that are not defined here, such as TorchScript's, are listed unchanged.
@@ -57,7 +57,7 @@ def _sorted_kernels(selector: SelectiveBuilder) -> tuple[list[str], list[tuple[s
 
 
 def _kernel_check(tag: str, dtypes: Iterable[str]) -> str:
-    """The statement that answers for one kernel."""
+    """Return the statement that answers for one kernel."""
     names = sorted({SCALAR_TYPES.get(dtype, dtype) for dtype in dtypes})
     condition = " || ".join(f"scalar_type == at::ScalarType::{name}" for name in names) or "false"
     return f"if (kernel_tag == {string_literal(tag)}) {{\n  return {condition};\n}}"

@@ -62,7 +62,7 @@ class VersionRange:
 
 
 def needed_upgraders(operators: Mapping[str, Sequence[VersionRange]]) -> Iterator[tuple[str, str]]:
-    """The operators that get an entry, in order, and the upgraders that it refers to."""
+    """Yield the operators that get an entry, in order, and the upgraders that it refers to."""
     for operator in sorted(operators.keys() - _OPERATORS_LEFT_OUT):
         yield from ((operator, range.upgrader) for range in operators[operator])
 
@@ -115,7 +115,7 @@ def _render_upgrader(upgrader: Upgrader) -> str:
 
 
 def _vector(element: str, items: Iterable[str], *, braces: bool = False) -> str:
-    """A vector of the items; `braces` is for those that have them even if they are empty."""
+    """Return a vector of the items; `braces` is for those that have them even if they are empty."""
     lines = "".join(f"  {item}\n" for item in items)
     return f"std::vector<{element}>({{\n{lines}}})" if lines or braces else f"std::vector<{element}>()"
 

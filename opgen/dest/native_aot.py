@@ -39,12 +39,12 @@ def emit_native_aot_source(program: Program, options: Options, templates: Templa
 
 
 def _has_stubs(program: Program, templates: TemplateSet, name: str) -> bool:
-    """Whether the file is written: templates of an older release have none, which does if no kernel needs it."""
+    """Return whether the file is written: templates of an older release have none, which does if no kernel needs it."""
     return program.release.native_aot_stubs and (bool(program.native_aot) or templates.has(name))
 
 
 def _groups(program: Program) -> list[NativeFunctionsGroup]:
-    """The operators that have stubs, by name."""
+    """Return the operators that have stubs, by name."""
     names = sorted({name for name, _ in program.native_aot})
     groups = {group.functional.func.name.text: group for group in program.structured_groups}
     return [groups[name] for name in names]
@@ -68,17 +68,17 @@ def _definition(group: NativeFunctionsGroup) -> str:
 
 
 def has_stub(program: Program, group: NativeFunctionsGroup, key: DispatchKey) -> bool:
-    """Whether the kernel of a group under a key has a stub."""
+    """Return whether the kernel of a group under a key has a stub."""
     return (group.functional.func.name.text, key) in program.native_aot
 
 
 def stub_includes(program: Program, key: DispatchKey) -> list[str]:
-    """The header of stubs, if any kernel under the key has one."""
+    """Return the header of stubs, if any kernel under the key has one."""
     return [f"#include <ATen/{_HEADER}>"] if any(key is each for _, each in program.native_aot) else []
 
 
 def call_impl(group: NativeFunctionsGroup, key: DispatchKey, arguments: str, *, has_stub: bool) -> list[str]:
-    """The statements that compute: with a stub, they only call the author's `impl` if nothing is behind the stub."""
+    """Return the statements that compute; with a stub, the author's `impl` is called only if the stub is empty."""
     call = f"op.impl({arguments});"
     if not has_stub:
         return [call]

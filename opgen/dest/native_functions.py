@@ -68,7 +68,7 @@ def _emit_operator(
 
 
 def _render_namespaces(program: Program, kernels: _Kernels, groups: Iterable[_Group]) -> list[str]:
-    """A block for each namespace that has kernels of these operators; an empty one if none has."""
+    """Return a block for each namespace that has kernels of these operators; an empty one if none has."""
     blocks: dict[str, dict[_Declared, str]] = {}
     for group in groups:
         for kernel, declared, export in _declarations(program, kernels, group):
@@ -92,7 +92,7 @@ def _render_namespace(name: str, declarations: Iterable[str]) -> str:
 def _declarations(
     program: Program, kernels: _Kernels, group: _Group
 ) -> Iterator[tuple[BackendMetadata, _Declared, str]]:
-    """The kernels of a function or group, key by key, how each of them is declared, and its export macro."""
+    """Yield the kernels of a function or group by key, each with its declaration and export macro."""
     if isinstance(group, NativeFunction):
         for index, kernel in kernels.of(group):
             declared = _declare_function(program, index, kernel, group)
@@ -133,7 +133,7 @@ def _declare_class(program: Program, kernel: BackendMetadata, group: NativeFunct
 def render_structured_class(
     program: Program, index: BackendIndex, kernel: BackendMetadata, group: NativeFunctionsGroup
 ) -> str:
-    """The class of a structured kernel."""
+    """Return the class of a structured kernel."""
     word, rest = _declare_class(program, kernel, group)
     return f"{word}{program.release.class_exports.get(index.dispatch_key, EXPORT)} {rest}"
 
@@ -150,7 +150,7 @@ class _Kernels:
                 self._of.setdefault(name, []).append((index, kernel))
 
     def of(self, function: NativeFunction) -> Sequence[tuple[BackendIndex, BackendMetadata]]:
-        """The kernels of one operator."""
+        """Return the kernels of one operator."""
         return self._of.get(function.func.name, ())
 
     def position(self, index: BackendIndex) -> int:

@@ -15,10 +15,10 @@ from opgen.api.translate import call_arguments
 
 
 def operator_call(caller: CppSignature, operator: DispatcherSignature) -> str:
-    """The call of `operator` from inside the C++ function `caller`."""
+    """Return the call of `operator` from inside the C++ function `caller`."""
     return f"at::_ops::{operator.func.name.unambiguous_name()}::call({operator_arguments(caller, operator)})"
 
 
 def operator_arguments(caller: CppSignature, operator: DispatcherSignature) -> str:
-    """The arguments of that call."""
+    """Return the arguments of that call."""
     return call_arguments(caller.arguments, operator.arguments, method=caller.method)

@@ -13,10 +13,10 @@ from opgen.model import NativeFunction, NativeFunctionsViewGroup
 
 
 def render_includes(functions: Iterable[NativeFunction], suffixes: Sequence[str]) -> list[str]:
-    """The includes of each function's headers with these suffixes, function by function."""
+    """Return the includes of each function's headers with these suffixes, function by function."""
     return [ops_include(function.root_name, suffix) for function in functions for suffix in suffixes]
 
 
 def view_and_copy(group: NativeFunctionsViewGroup) -> tuple[NativeFunction, ...]:
-    """The functions of a group that differ in their headers; the in-place form shares the view's."""
+    """Return the functions of a group that differ in their headers; the in-place form shares the view's."""
     return (group.view,) if group.view_copy is None else (group.view, group.view_copy)

@@ -64,7 +64,7 @@ def emit_operator_sources(program: Program, options: Options, templates: Templat
 
 
 def _emit_per_operator(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """A header for each operator, and the two that include them."""
+    """Yield a header for each operator, and the two that include them."""
     operators = by_root_name(program.functions)
     for root_name, functions in operators.items():
         env = {"declarations": list(_declarations(program, functions, options))}
@@ -88,7 +88,7 @@ def _declarations(program: Program, functions: Iterable[NativeFunction], options
 
 
 def _declaration(program: Program, function: NativeFunction, options: Options) -> str:
-    """The class whose static members call the operator."""
+    """Return the class whose static members call the operator."""
     signatures = program.signatures(function)
     signature = signatures.dispatcher
     returns, parameters = signature.returns, render_defns(signature.arguments)
@@ -110,7 +110,7 @@ def _declaration(program: Program, function: NativeFunction, options: Options) -
 def _definition(
     program: Program, function: NativeFunction, backends: tuple[BackendIndex, ...], options: Options
 ) -> str:
-    """The members of the class that `_declaration` declares."""
+    """Return the members of the class that `_declaration` declares."""
     signatures = program.signatures(function)
     signature = signatures.dispatcher
     parameters = render_defns(signature.arguments)

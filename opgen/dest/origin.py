@@ -15,7 +15,7 @@ from opgen.program.program import Options, Program
 
 
 def origin_comment(program: Program, function: NativeFunction, options: Options) -> str:
-    """One line, without its end."""
+    """Return one line, without its end."""
     schema = f"{function.namespace}::{program.signatures(function).schema}"
     place = definition_place(function, options)
     return f"// {place}: {schema}" if place else f"// {schema}"

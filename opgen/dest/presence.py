@@ -23,12 +23,12 @@ class Presence(Mapping[str, bool]):
 
     @staticmethod
     def of(functions: Iterable[NativeFunction]) -> Presence:
-        """The presence of these operators."""
+        """Return the presence of these operators."""
         return Presence(frozenset(function.func.name.unambiguous_name() for function in functions))
 
     @staticmethod
     def among(program: Program, variant: Variant) -> Presence:
-        """The presence of the operators of a program that have the variant."""
+        """Return the presence of the operators of a program that have the variant."""
         functions = (function for function in program.functions if variant in function.variants)
         return Presence(frozenset(function.func.name.unambiguous_name() for function in functions))
 

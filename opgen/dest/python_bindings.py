@@ -55,7 +55,7 @@ def emit_python_methods(program: PythonProgram, templates: TemplateSet) -> Itera
 
 
 def tensor_module(release: Release) -> PythonModule:
-    """The class of tensors, in a release of torch."""
+    """Return the class of tensors, in a release of torch."""
     return PythonModule(
         "torch.Tensor",
         "THPVariableClass",

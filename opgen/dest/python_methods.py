@@ -81,7 +81,7 @@ class Binding:
 def render_binding(
     function: PythonFunction, module: PythonModule, signatures: GetSignatures, doc: str | None = None
 ) -> Binding:
-    """The binding of one Python function."""
+    """Return the binding of one Python function."""
     pairs = function.pairs
     own = pairs[0].function.func.name.name
     name = own.text
@@ -100,7 +100,7 @@ def render_binding(
 
 
 def _method_def(name: str, is_dunder: bool, is_noarg: bool, module: PythonModule, doc: str | None) -> str:
-    """The entry of the module's table."""
+    """Return the entry of the module's table."""
     function = f"{module.prefix}{name}"
     flags = "METH_NOARGS" if is_noarg and module.is_class else "METH_VARARGS | METH_KEYWORDS"
     if is_dunder:
@@ -135,7 +135,7 @@ def structseq_of(function: NativeFunction, *, is_out_apart: bool = True) -> Stru
 
 
 def structseqs_of(functions: Iterable[NativeFunction], *, is_out_apart: bool = True) -> dict[Structseq, str]:
-    """The named tuples that functions of one name return, each with the suffix that tells it from the others."""
+    """Return the named tuples that functions of one name return, each with the suffix that tells it from the others."""
     found: dict[Structseq, str] = {}
     for function in functions:
         structseq = structseq_of(function, is_out_apart=is_out_apart)
@@ -261,6 +261,6 @@ class _Calls:
 
 
 def _returns_its_list(function: NativeFunction) -> bool:
-    """Whether it works in place on a list of tensors: Python then gets the list back."""
+    """Return whether it works in place on a list of tensors: Python then gets the list back."""
     func = function.func
     return func.kind() is SchemaKind.inplace and func.name.name.base.startswith("_foreach_")

@@ -185,7 +185,7 @@ _BODIES: Final[Mapping[CType, _Body]] = MappingProxyType(
 
 
 def _body(member: Member) -> _Body | None:
-    """The getter of a member, if Python has a type for it."""
+    """Return the getter of a member, if Python has a type for it."""
     if member.unpacked:
         return _TENSOR if member.ctype in _TENSORS else _ALL_TENSORS
     return _BODIES.get(member.ctype)

@@ -105,14 +105,14 @@ def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Map
 
 
 def _origin(served: Served, options: Options) -> str:
-    """Which operators the group has, and where its first was defined."""
+    """Return which operators the group has, and where its first was defined."""
     names = ", ".join([f"{form.namespace}::{form.func.name}" for form, _ in served.forms])
     place = definition_place(served.first, options)
     return f"{place}: {names}" if place else names
 
 
 def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:
-    """The wrapper of one form of a group."""
+    """Return the wrapper of one form of a group."""
     if service is Service.STRUCTURED and served.group is not None:
         return wrap_structured(calls, served.group, form, served.index)
     wrap_form = wrap_meta_inplace if service is Service.META_INPLACE else wrap_kernel

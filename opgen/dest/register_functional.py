@@ -36,7 +36,7 @@ _COPY_AND_RESIZE: Final = "at::_copy_from_and_resize"
 def wrap_functional(
     calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> Wrapper:
-    """The wrapper of one form of a group, the functional form of which has a kernel in `index`."""
+    """Return the wrapper of one form of a group, the functional form of which has a kernel in `index`."""
     name, functional = wrapper_name(function, index.dispatch_key), group.functional
     signature = calls.program.signatures(function).dispatcher
     arguments = call_arguments(
@@ -59,13 +59,13 @@ def _at_hand(function: NativeFunction, arguments: Sequence[Binding]) -> list[Exp
 
 
 def _results(functional: NativeFunction, value: str) -> list[str]:
-    """The results of the functional form, as expressions."""
+    """Return the results of the functional form, as expressions."""
     count = len(functional.func.returns)
     return [value] if count == 1 else [f"std::get<{at}>({value})" for at in range(count)]
 
 
 def _fresh(function: NativeFunction) -> int:
-    """How many of its results the form returns as they are; they come before those that it writes."""
+    """Return how many of its results the form returns as they are; they come before those that it writes."""
     if function.func.kind() is SchemaKind.out:
         return 0
     return sum(alias is None for alias in function.func.aliased_return_names())

@@ -40,7 +40,7 @@ _ALLOCATE_THROUGH_DISPATCHER: Final = frozenset(
 
 
 def helper_functions(key: DispatchKey) -> list[str]:
-    """The functions that the registrations of `key` may call."""
+    """Return the functions that the registrations of `key` may call."""
     if key is DispatchKey.CompositeImplicitAutogradNestedTensor:
         return []
     functions = [_create_out(key)]
@@ -88,12 +88,12 @@ def _has_allocator(key: DispatchKey) -> bool:
 
 
 def device_includes(key: DispatchKey, options: Options, release: Release) -> list[str]:
-    """The headers of CUDA, or of HIP under ROCm, for kernels that run there."""
+    """Return the headers of CUDA, or of HIP under ROCm, for kernels that run there."""
     return cuda_includes(release, rocm=options.rocm) if is_cuda_dispatch_key(key) else []
 
 
 def cuda_includes(release: Release, *, rocm: bool) -> list[str]:
-    """The headers of CUDA, or of HIP under ROCm."""
+    """Return the headers of CUDA, or of HIP under ROCm."""
     guard, *others = _CUDA_INCLUDES
     if not rocm:
         return [guard, *others]
@@ -101,7 +101,7 @@ def cuda_includes(release: Release, *, rocm: bool) -> list[str]:
 
 
 def helper_includes(key: DispatchKey, options: Options) -> list[str]:
-    """The headers that the helper functions of `key` need."""
+    """Return the headers that the helper functions of `key` need."""
     each = options.per_operator_headers
     includes = [ops_include("as_strided", "_native") if each else "#include <ATen/NativeFunctions.h>"]
     if _has_allocator(key):
@@ -122,17 +122,17 @@ def _allocator_include(key: DispatchKey, options: Options) -> str:
 
 
 def _for_rocm(include: str) -> str:
-    """The name that the header has once CUDA sources are translated to HIP."""
+    """Return the name that the header has once CUDA sources are translated to HIP."""
     return include.replace("cuda", "hip").replace("CUDA", "HIP")
 
 
 def operator_includes(key: DispatchKey, served: Iterable[Served], options: Options) -> list[str]:
-    """The headers that declare the kernels of `key`, and the functions that are made of them."""
+    """Return the headers that declare the kernels of `key`, and the functions that are made of them."""
     return kernel_includes(key, {each.first.root_name for each in served if each.has_kernel}, options)
 
 
 def kernel_includes(key: DispatchKey, root_names: Iterable[str], options: Options) -> list[str]:
-    """The headers that declare the kernels of these operators, and the functions that are made of them."""
+    """Return the headers that declare the kernels of these operators, and the functions that are made of them."""
     has_functions = key in functions_keys(options)
     # A default kernel of this key calls the operator's out form.
     calls_operators = key is DispatchKey.CompositeExplicitAutogradNonFunctional

@@ -51,7 +51,7 @@ def emit_register_schema(program: Program, options: Options, templates: Template
 
 
 def _render_definitions(definitions: Iterable[_Definition]) -> list[str]:
-    """The statements that define operators in a library `m`; a set of tags is declared before its first use."""
+    """Return the statements that define operators in a library `m`; a set of tags is declared before its first use."""
     names: dict[tuple[str, ...], str] = {(): "{}"}
     lines: list[str] = []
     for schema, tags in definitions:

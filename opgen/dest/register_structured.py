@@ -49,7 +49,7 @@ class StructuredClass:
 def wrap_structured(
     calls: KernelCalls, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> Wrapper:
-    """The class and the wrapper for one form of a group, under the key of `index`."""
+    """Return the class and the wrapper for one form of a group, under the key of `index`."""
     signature = calls.program.signatures(function).kernel(index).with_prefix(f"wrapper_{index.dispatch_key}_")
     name = signature.name()
     made = class_of(calls, group, function, index)
@@ -92,7 +92,7 @@ def render_class(made: StructuredClass) -> str:
 
 
 def assemble_class(made: StructuredClass, constructor: str, set_output: str) -> str:
-    """The class around its constructor and the functions that set outputs."""
+    """Return the class around its constructor and the functions that set outputs."""
     owns = made.kind is SchemaKind.functional
     members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {made.outputs}> outputs_;"]
     if not owns:
@@ -112,7 +112,7 @@ struct {made.name} final : public {made.parent} {{
 
 
 def set_output_functions(made: StructuredClass) -> str:
-    """The two methods through which the meta function tells of an output."""
+    """Return the two methods through which the meta function tells of an output."""
     methods = (("set_output_strided", True), ("set_output_raw_strided", False))
     return "\n".join(
         [
@@ -146,7 +146,7 @@ _NAME_DIMENSIONS: Final = (
 
 
 def set_output_body(key: DispatchKey | None, kind: SchemaKind, *, may_restride: bool) -> tuple[str, ...]:
-    """The statements that provide an output, on the device of the key `key` if there is one.
+    """Return the statements that provide an output, on the device of the key `key` if there is one.
 
     If it is not `may_restride`, the kernel copes with any strides and needs no proxy.
     """
@@ -154,7 +154,7 @@ def set_output_body(key: DispatchKey | None, kind: SchemaKind, *, may_restride: 
 
 
 def set_output_function(method: str, made: StructuredClass, body: Iterable[str]) -> str:
-    """One of the two methods through which the meta function tells of an output."""
+    """Return one of the two methods through which the meta function tells of an output."""
     statements = list(body)
     if made.has_names:
         statements += _NAME_DIMENSIONS
@@ -224,7 +224,7 @@ def kernel_calls(
 
 
 def _outputs(group: NativeFunctionsGroup, function: NativeFunction, ctype: CType) -> list[Expr]:
-    """The outputs of the class made for `function`, as the arguments of the out form that they are to be."""
+    """Return the outputs of the class made for `function`, as the arguments of the out form that they are to be."""
     proxied = function.func.kind() is SchemaKind.out
     written = "op.maybe_get_output({})" if proxied else "op.outputs_[{}]"
     return [Expr(written.format(at), NamedCType(name, ctype)) for at, name in enumerate(_out_names(group.out))]

@@ -14,7 +14,7 @@ from opgen.model import BackendIndex, DispatchKey, NativeFunction
 
 
 def wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """The wrapper of the kernel that `function` has under the key of `index`."""
+    """Return the wrapper of the kernel that `function` has under the key of `index`."""
     arguments = calls.kernel_arguments(function, index)
     name = wrapper_name(function, index.dispatch_key)
     statements = [

@@ -75,7 +75,7 @@ class KernelMap:
                 self._places.setdefault(form.func.name, []).append(place)
 
     def served_by(self, key: DispatchKey) -> Iterator[Served]:
-        """The groups that have kernels under `key`, in the program's order."""
+        """Yield the groups that have kernels under `key`, in the program's order."""
         index, groups = index_for(self._program, key), self._program.grouped
         for place in range(len(groups)) if key in _MADE_KEYS else self._named_in(index):
             item = groups[place]
@@ -84,7 +84,7 @@ class KernelMap:
                 yield Served(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
 
     def _named_in(self, index: BackendIndex) -> list[int]:
-        """Where the groups are that a kernel in `index` is for."""
+        """Return where the groups are that a kernel in `index` is for."""
         return sorted({place for name in index.index for place in self._places.get(name, ())})
 
 
@@ -95,7 +95,7 @@ _MADE_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonF
 def served_forms(
     item: NativeFunction | NativeFunctionsGroup, index: BackendIndex
 ) -> Iterator[tuple[NativeFunction, Service]]:
-    """The forms that have a kernel under the key of `index`, those left out that their author registers."""
+    """Yield the forms that have a kernel under the key of `index` and are registered by generated code."""
     if isinstance(item, NativeFunctionsGroup):
         if _is_structured_under(item, index):
             yield from _structured_forms(item, index)
@@ -123,7 +123,7 @@ def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Itera
 
 
 def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bool:
-    """Whether the group's forms are made of structured kernels under the key."""
+    """Return whether the group's forms are made of structured kernels under the key."""
     if not group.structured:
         return False
     if index.dispatch_key in _MADE_KEYS:
@@ -138,7 +138,7 @@ def _is_made_of_functional(form: NativeFunction, group: NativeFunctionsGroup, in
 
 
 def _needs_no_meta(form: NativeFunction) -> bool:
-    """Whether the meta kernel of an operator is to return its `self` as it is.
+    """Return whether the meta kernel of an operator is to return its `self` as it is.
 
     A composite kernel serves meta tensors too, and better: it checks its arguments.
     """
@@ -147,7 +147,7 @@ def _needs_no_meta(form: NativeFunction) -> bool:
 
 
 def index_for(program: Program, key: DispatchKey) -> BackendIndex:
-    """The kernels under `key`; an index without any if no operator names the key."""
+    """Return the kernels under `key`; an index without any if no operator names the key."""
     return program.backend_indices.get(key) or BackendIndex(
         dispatch_key=key, use_out_as_primary=True, device_guard=False, external=False, index=FrozenMap()
     )

@@ -52,7 +52,7 @@ def static_backends(program: Program, options: Options) -> tuple[BackendIndex, .
 
 
 def static_includes(backends: Iterable[BackendIndex]) -> list[str]:
-    """The headers that declare the functions of `backends`, and of the keys that step in for them."""
+    """Return the headers that declare the functions of `backends`, and of the keys that they fall back to."""
     keys = [backend.dispatch_key for backend in backends]
     return [f"#include <ATen/{key}Functions.h>" for key in (*keys, *_COMPOSITE_KEYS)] if keys else []
 
@@ -69,7 +69,7 @@ def static_ops_includes(function: NativeFunction, backends: Iterable[BackendInde
 
 
 def static_call(function: NativeFunction, signatures: Signatures, backends: tuple[BackendIndex, ...]) -> str | None:
-    """The statements that call `function` for the right one of `backends`.
+    """Return the statements that call `function` for the right one of `backends`.
 
     None if only the dispatcher can tell: there are several, and no argument says which; or the author
     registers the kernels by hand.
@@ -92,7 +92,7 @@ def static_call(function: NativeFunction, signatures: Signatures, backends: tupl
 
 
 def _switch(key_set: str, cases: Iterable[tuple[DispatchKey, str]], otherwise: str) -> str:
-    """The statements that return the call for the backend of the highest key in `key_set`."""
+    """Return the statements that return the call for the backend of the highest key in `key_set`."""
     branches = "".join(f"    case DispatchKey::{key}:\n      return {call};;\n" for key, call in cases)
     return f"""DispatchKeySet _dk_set = {key_set};
   DispatchKey _dk = c10::highestPriorityBackendTypeId(_dk_set);
@@ -115,7 +115,7 @@ def _plain_memory_format(goal: NamedCType) -> NamedCType:
 
 
 def _serves(backend: BackendIndex, function: NativeFunction) -> bool:
-    """Whether the backend has the function, as its author's kernel or around a structured one."""
+    """Return whether the backend has the function, as its author's kernel or around a structured one."""
     delegates = function.structured_delegate is not None and backend.dispatch_key in STRUCTURED_DISPATCH_KEYS
     return delegates or backend.has_kernel(function)
 
@@ -139,7 +139,7 @@ def _fallback(function: NativeFunction, callee: CppSignature, call: str, backend
 
 
 def _composite_key(function: NativeFunction) -> DispatchKey | None:
-    """The key of the function's composite kernel, if it has one."""
+    """Return the key of the function's composite kernel, if it has one."""
     if function.has_composite_explicit_autograd_kernel:
         return DispatchKey.CompositeExplicitAutograd
     if function.has_composite_explicit_autograd_non_functional_kernel:
@@ -152,7 +152,7 @@ def _composite_key(function: NativeFunction) -> DispatchKey | None:
 
 
 def _key_set(function: NativeFunction) -> str | None:
-    """The expression for the dispatch keys of the arguments; None if they have none."""
+    """Return the expression for the dispatch keys of the arguments; None if they have none."""
     arguments = function.func.arguments
     parts = []
     if arguments.tensor_options is not None:

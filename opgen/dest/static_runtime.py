@@ -75,7 +75,7 @@ def _render_overload(program: Program, group: Group) -> str:
 
 
 def _render_runs(program: Program, group: NativeFunctionsGroup, names: Sequence[str]) -> str:
-    """The first run, and every later one."""
+    """Return statements that allocate the result in the first run and reuse it in later ones."""
     out = group.out.func.arguments.out[0].name
     if group.structured:
         name = f"at::cpu::{group.functional.func.name.name}"

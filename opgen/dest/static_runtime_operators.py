@@ -52,7 +52,7 @@ _CONVERSIONS: Final[Mapping[BaseTy, tuple[str, str]]] = MappingProxyType(
 
 
 def by_operator(program: Program, groups: Iterable[G]) -> Mapping[str, list[G]]:
-    """Those of the program's groups that get code, the overloads of a name behind each other."""
+    """Return those of the program's groups that get code, the overloads of a name behind each other."""
     found: dict[str, list[G]] = {}
     for group in groups:
         if is_supported(group) and _has_kernels(program, group):
@@ -61,7 +61,7 @@ def by_operator(program: Program, groups: Iterable[G]) -> Mapping[str, list[G]]:
 
 
 def kernel_of(program: Program, function: NativeFunction) -> str | None:
-    """The C++ name of the kernel that serves the CPU: its own, or a composite one; None if there is none."""
+    """Return the C++ name of the kernel that serves the CPU: its own, or a composite one; None if there is none."""
     for key in _KEYS:
         index = program.backend_indices.get(key)
         kernel = None if index is None else index.get_kernel(function)
@@ -75,22 +75,22 @@ def _namespace(group: Group) -> str:
 
 
 def qualified_schema(group: Group) -> str:
-    """The schema that graphs call, with the library's name."""
+    """Return the schema that graphs call, with the library's name."""
     return f"{_namespace(group)}::{schema_of(group)}"
 
 
 def qualified_name(group: Group) -> str:
-    """The operator's name, with its library's and without the overload's: `aten::add`."""
+    """Return the operator's name, with its library's and without the overload's: `aten::add`."""
     return f"{_namespace(group)}::{schema_of(group).name.name}"
 
 
 def schema_of(group: Group) -> FunctionSchema:
-    """The schema that graphs call: the form that returns its result."""
+    """Return the schema that graphs call: the form that returns its result."""
     return group.functional.func if isinstance(group, NativeFunctionsGroup) else group.view.func
 
 
 def is_supported(group: Group) -> bool:
-    """Whether the static runtime can have code for these operators, by their names and signatures."""
+    """Return whether the static runtime can have code for these operators, by their names and signatures."""
     schema = schema_of(group)
     return (
         group.root_name not in HAND_WRITTEN
@@ -121,7 +121,7 @@ def _is_convertible(type: Type) -> bool:
 
 
 def render_inputs(schema: FunctionSchema) -> Iterator[str]:
-    """The declaration of each argument, in order, with its value out of the node."""
+    """Yield the declaration of each argument, in order, with its value out of the node."""
     for index, argument in enumerate(schema.schema_order_arguments()):
         # A tensor in an IValue can be referred to; anything else is made by the conversion.
         auto = "const auto&" if argument.type == _TENSOR else "const auto"
@@ -129,7 +129,7 @@ def render_inputs(schema: FunctionSchema) -> Iterator[str]:
 
 
 def join_statements(statements: Iterable[str]) -> str:
-    """The statements, one a line; an empty one if there are none, as torchgen has it."""
+    """Return the statements, one a line; an empty one if there are none, as torchgen has it."""
     return ";\n".join(statements) + ";"
 
 

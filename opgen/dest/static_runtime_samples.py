@@ -216,7 +216,7 @@ _OF_OPERATORS: Final[Mapping[str, _Samples]] = MappingProxyType(
 
 
 def samples(schema: FunctionSchema, time: int) -> Iterator[tuple[str, str]]:
-    """The arguments and their values at the first (0) or second (1) time, then what the table has besides."""
+    """Yield the arguments and their values at the first (0) or second (1) time, then what the table has besides."""
     operator = str(schema.name.name)
     table = _OF_OPERATORS.get(operator, _NONE)
     size = str(table.sizes[time])

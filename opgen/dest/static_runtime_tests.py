@@ -75,7 +75,7 @@ def _render_calls(group: Group, schema: FunctionSchema) -> Iterator[str]:
 
 
 def _render_inputs(schema: FunctionSchema, time: int, variable: str) -> Iterator[str]:
-    """The inputs of one run, and the list of them."""
+    """Yield the inputs of one run, and the list of them."""
     yield indent(join_statements(f"auto {name}{time} = {value}" for name, value in samples(schema, time)), "  ")
     names = ", ".join(f"{argument.name}{time}" for argument in schema.schema_order_arguments())
     yield f"  std::vector<IValue> {variable}{{{names}}};"

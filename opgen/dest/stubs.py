@@ -124,7 +124,7 @@ def _all(names: Sequence[str]) -> str:
 
 
 def stub_definitions(overloads: Sequence[Overload], return_types: str) -> list[StubFunction]:
-    """The definitions of a function that isn't torch's, whose named tuples are in the module `return_types`."""
+    """Return the definitions of a function that isn't torch's, whose named tuples are in the module `return_types`."""
     found = [stub for overload in overloads for stub in _definitions(overload, return_types)]
     return list(dict.fromkeys(found))
 
@@ -150,7 +150,7 @@ def _definitions(
 
 
 def _signatures(overload: Overload) -> Iterator[tuple[PythonSignature, bool]]:
-    """The signature; where `out` changes more than where results go, once without and once with it, then required."""
+    """Yield the signature; if `out` changes more than where results go, one without it and one that requires it."""
     signature, out = overload.signature, overload.outplace
     if out is None:
         yield signature, False
@@ -165,7 +165,7 @@ def _signatures(overload: Overload) -> Iterator[tuple[PythonSignature, bool]]:
 
 
 def render_stubs(functions: Iterable[StubFunction], indent: str) -> str:
-    """The definitions of one function, as overloads if there are several."""
+    """Return the definitions of one function, as overloads if there are several."""
     rendered = [function.render(indent) for function in functions]
     if len(rendered) == 1:
         return rendered[0]

@@ -68,12 +68,12 @@ def emit_trace_type(program: Program, templates: TemplateSet) -> Iterator[Output
 
 
 def _has_tracer(function: NativeFunction) -> bool:
-    """Whether it gets a tracing kernel; those of all operators here are registered in torch's own namespace."""
+    """Return whether it gets a tracing kernel; those of all operators here are registered in torch's own namespace."""
     return function.namespace == "aten" and function.func.name.text not in MANUAL_TRACER
 
 
 def should_trace(function: NativeFunction) -> bool:
-    """Whether a call is recorded."""
+    """Return whether a call is recorded."""
     func = function.func
     if func.name.name.base in _RECORDED_AS_PARTS:
         return False
@@ -95,7 +95,7 @@ def _item_env(signatures: Signatures) -> Mapping[str, Sequence[str]]:
 
 
 def _render(signatures: Signatures, kernel: str) -> str:
-    """The function that records a call and lets it run."""
+    """Return the function that records a call and lets it run."""
     function, dispatcher, names = signatures.function, signatures.dispatcher, signatures.return_names
     before = after = ""
     if should_trace(function):

@@ -83,22 +83,22 @@ class UfuncParts:
         return UfuncParts(group, str(group.functional.func.name.name), tuple(arguments), ufunc.stub_arguments(group))
 
     def loop_head(self) -> str:
-        """The head of the function that runs the loop."""
+        """Return the head of the function that runs the loop."""
         return f"void {self.name}_kernel({_comma('TensorIteratorBase& iter', render_defns(self.stub_parameters))})"
 
     def stub_declaration(self) -> str:
-        """The dispatch stub through which the loop is found."""
+        """Return the dispatch stub through which the loop is found."""
         types = _comma("TensorIteratorBase&", render_types(self.stub_parameters))
         return _SNIPPETS.render("stub_declaration", name=self.name, types=types)
 
     def impl(self, program: Program, key: DispatchKey, callee: str, first: str) -> str:
-        """The structured kernel's `impl`, which calls the loop."""
+        """Return the structured kernel's `impl`, which calls the loop."""
         head = program.group_signatures(self.group).impl(ufunc.kernel_name(self.group, key)).defn()
         arguments = [first, *(parameter.name for parameter in self.stub_parameters)]
         return _SNIPPETS.render("impl", head=head, callee=callee, arguments=arguments)
 
     def declarations(self, program: Program, key: DispatchKey) -> dict[str, object]:
-        """The classes of the meta function and the kernel, as the templates call them."""
+        """Return the classes of the meta function and the kernel, as the templates call them."""
         index = program.backend_indices[key]
         kernel = index.index[self.group.out.func.name]
         return {
@@ -113,7 +113,7 @@ def _comma(first: str, rest: str) -> str:
 
 
 def _first_loops(loops: Mapping[UfuncKey, UfuncInnerLoop], keys: Iterable[UfuncKey]) -> dict[ScalarType, str]:
-    """The loop body's name for each element type, from the first of the keys that has one."""
+    """Return the loop body's name for each element type, from the first of the keys that has one."""
     found: dict[ScalarType, str] = {}
     for key in keys:
         if key in loops:
@@ -151,7 +151,7 @@ def _emit_cpu(program: Program, parts: UfuncParts, templates: TemplateSet) -> It
 
 
 def render_cpu_switch(parts: UfuncParts) -> str:
-    """The body of the function that runs the loop."""
+    """Return the body of the function that runs the loop."""
     return _render_switch(f"{parts.name}_stub", _cpu_cases(parts))
 
 
@@ -163,7 +163,7 @@ def _cpu_cases(parts: UfuncParts) -> Iterator[tuple[ScalarType, str]]:
 
 
 def _render_cpu_loop(parts: UfuncParts, scalar_loop: str, vector_loop: str | None) -> str:
-    """Statements that run the loop, with vectors where there is a body for them."""
+    """Return statements that run the loop, with vectors where there is a body for them."""
     numbers = [a.name for a in parts.arguments if a.type == _SCALAR]
     statements = [f"auto _s_{name} = {name}.to<scalar_t>();" for name in numbers]
     lambdas = [_render_lambda(parts, scalar_loop, "scalar_t", "_s_")]
@@ -176,7 +176,7 @@ def _render_cpu_loop(parts: UfuncParts, scalar_loop: str, vector_loop: str | Non
 
 
 def _render_lambda(parts: UfuncParts, loop: str, element: str, prefix: str) -> str:
-    """A call of the loop body with elements as the lambda takes them, and numbers as they were converted."""
+    """Return a call of the loop body with elements as the lambda takes them, and numbers as they were converted."""
     parameters = ", ".join([f"{element} {a.name}" for a in parts.arguments if a.type == _TENSOR])
     arguments = ", ".join([f"{prefix}{a.name}" if a.type == _SCALAR else a.name for a in parts.arguments])
     return f"[=]({parameters}) {{ return ufunc::{loop}({arguments}); }}"
@@ -203,7 +203,7 @@ def _emit_cuda(program: Program, parts: UfuncParts, templates: TemplateSet, *, r
 
 
 def render_cuda_kernel(parts: UfuncParts) -> tuple[str, str]:
-    """The generated functors, and the body of the function that runs the loop."""
+    """Return the generated functors, and the body of the function that runs the loop."""
     plan = _CudaPlan.of(parts)
     switch = _render_switch(ufunc.kernel_name(parts.group, DispatchKey.CUDA), _cuda_cases(parts, plan))
     return "".join(plan.definitions), switch
@@ -220,7 +220,7 @@ class _CudaPlan:
 
     @staticmethod
     def of(parts: UfuncParts) -> _CudaPlan:
-        """A functor that the author wrote serves for the types that it is given for, others are generated."""
+        """Return the functor for each key and dtype: the author's if there is one, else a generated one."""
         loops = parts.group.out.ufunc_inner_loop
         bodies = _first_loops(loops, _SHARED_CUDA_KEYS)
         definitions: list[str] = []

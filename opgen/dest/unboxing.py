@@ -96,7 +96,7 @@ def _declaration(program: Program, function: NativeFunction) -> str:
 
 
 def _definition(program: Program, function: NativeFunction) -> str:
-    """The kernel of one operator."""
+    """Return the kernel of one operator."""
     bindings, code = unboxing.convert_arguments(function)
     signatures = program.signatures(function)
     # If the usual function is handwritten, only the one generated next to it certainly exists.
@@ -113,7 +113,7 @@ def _definition(program: Program, function: NativeFunction) -> str:
 
 
 def _registration(program: Program, function: NativeFunction) -> str:
-    """The registration of one operator's kernel, followed by a comma."""
+    """Return the registration of one operator's kernel, followed by a comma."""
     name, func = unboxing.name(function), function.func
     positional = len(func.arguments.flat_positional)
     arguments = [_argument(a, at >= positional) for at, a in enumerate(func.schema_order_arguments())]
@@ -131,7 +131,7 @@ def _registration(program: Program, function: NativeFunction) -> str:
 
 
 def _braced(items: Sequence[str]) -> str:
-    """A list in braces, an item a line."""
+    """Return a list in braces, an item a line."""
     return "{\n" + "".join([f"    {item},\n" for item in items]) + "}" if items else "{}"
 
 

@@ -36,7 +36,7 @@ def emit_variable_factories(program: Program, templates: TemplateSet) -> Iterato
 
 
 def is_variable_factory(function: NativeFunction) -> bool:
-    """Whether the function makes a tensor with options."""
+    """Return whether the function makes a tensor with options."""
     return Variant.function in function.variants and has_tensor_options(function)
 
 

@@ -102,7 +102,7 @@ class KernelPiece:
 
 
 def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[KernelPiece]:
-    """The kernels of all operators that have some."""
+    """Yield the kernels of all operators that have some."""
     known = KnownParameters(home)
     for matched in program.functions:
         function = matched.func
@@ -175,7 +175,7 @@ def _registration(piece: KernelPiece) -> str:
 
 
 def _render_kernel(kernel: Kernel, name: str) -> str:
-    """The definition of a kernel."""
+    """Return the definition of a kernel."""
     parameters = ", ".join(["c10::DispatchKeySet ks", *[one.defn for one in kernel.parameters]])
     unpacked = [f"{one.unpacking}{at});\n" for at, one in enumerate(kernel.parameters) if one.unpacking]
     checks = _render_checks(kernel) if kernel.home.checks_results else NO_CHECKS
@@ -216,7 +216,7 @@ def _render_checks(kernel: Kernel) -> DebugChecks:
 
 
 def _render_recording(kernel: Kernel) -> str:
-    """Whether to record the graph, and which tangents to compute; the checks of arguments that need it; the node."""
+    """Return the code that decides what to record, checks arguments and makes the node."""
     names = ", ".join([one.name for one in kernel.differentiated])
     narrowed = f"  _any_requires_grad &= {kernel.condition};" if kernel.condition else ""
     inplace = ""

@@ -36,7 +36,7 @@ NO_CHECKS: Final = DebugChecks("", "")
 def render_checks(
     checked: Sequence[DebugChecks], results: Iterable[str], cpp_name: str, kernel: str, view_base: str
 ) -> DebugChecks:
-    """The checks of a kernel, put together of those of its parameters.
+    """Return the checks of a kernel, put together of those of its parameters.
 
     `results` are its new tensors; `view_base` is the parameter whose storage the result has, if it
     is a view.

@@ -33,7 +33,7 @@ OUT_REASON: Final = "because it is an out= function"
 
 
 def is_tangent_defined(inputs: Iterable[Parameter]) -> str:
-    """The condition that any of the inputs has a tangent."""
+    """Return the condition that any of the inputs has a tangent."""
     return " || ".join([one.is_tangent_defined for one in inputs])
 
 
@@ -51,7 +51,7 @@ def _flag(derivative: ForwardDerivative) -> str:
 
 
 def render_flags(kernel: Kernel) -> str:
-    """Whether tangents have to be computed, for each formula."""
+    """Return whether tangents have to be computed, for each formula."""
     return "".join([_render_flag(derivative, kernel) for derivative in kernel.forward])
 
 
@@ -125,7 +125,7 @@ def _render_formula(derivative: ForwardDerivative, kernel: Kernel) -> str:
 
 
 def _in_lists(formula: str, kernel: Kernel) -> str:
-    """The formula in terms of one element."""
+    """Return the formula in terms of one element."""
     if not kernel.renamed:
         return formula
     values = {name: one.element for name, one in kernel.renamed.items()}

@@ -55,13 +55,13 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def _node(kernel: Kernel) -> str:
-    """The node's class."""
+    """Return the node's class."""
     derivatives = kernel.derivatives
     return derivatives.op if derivatives is not None and derivatives.op else "NotImplemented"
 
 
 def _maker(kernel: Kernel, node: str) -> str:
-    """The expression that makes the node."""
+    """Return the expression that makes the node."""
     argument = f'"{kernel.names.base}"' if node == "NotImplemented" else ""
     return kernel.home.make_node.format(node, argument)
 
@@ -179,7 +179,7 @@ def _render_tensor(kernel: Kernel, name: str, expr: str, conditions: Mapping[str
 
 
 def _in_lists(kernel: Kernel, expr: str) -> str:
-    """The expression in terms of one element, for an in-place operator on lists."""
+    """Return the expression in terms of one element, for an in-place operator on lists."""
     if not kernel.renamed:
         return expr
     values = {name: one.element for name, one in kernel.renamed.items()}
@@ -187,7 +187,7 @@ def _in_lists(kernel: Kernel, expr: str) -> str:
 
 
 def _conditions(info: DifferentiabilityInfo) -> dict[str, str]:
-    """The conditions under which tensors are needed at all, by their names; others are needed in any case.
+    """Return the conditions under which tensors are needed at all, by their names; others are needed in any case.
 
     A tensor that only the gradient of one argument takes is not kept if that is not wanted.  (For
     operators that compute gradients, that is not done.)
@@ -215,7 +215,7 @@ def _condition(name: str, user: Derivative, places: Sequence[str]) -> str:
 
 
 def _wanted_by_mask(formula: str, name: str) -> str:
-    """The condition in `wrap_opt_if(name, condition)`, in terms of the node."""
+    """Return the condition in `wrap_opt_if(name, condition)`, in terms of the node."""
     for found in _MASKED.finditer(formula):
         if found[1] == name:
             return re.sub(r"grad_input_mask\[(\d+)\]", r"grad_fn->should_compute_output(\1)", found[2].strip())
@@ -249,7 +249,7 @@ def render_history(kernel: Kernel, outputs: Sequence[str]) -> str:
 
 
 def _rebases(kernel: Kernel) -> bool:
-    """Whether the results are written to, and so have a history already."""
+    """Return whether the results are written to, and so have a history already."""
     return kernel.writes and not kernel.is_view_family
 
 

@@ -67,7 +67,7 @@ class Parameter:
 
     @staticmethod
     def derive(binding: Binding, *, spares_copies: bool) -> Parameter:
-        """A parameter of the dispatcher's signature."""
+        """Return a parameter of the dispatcher's signature."""
         name, argument = binding.name, binding.argument
         assert isinstance(argument, Argument), "the dispatcher takes options one by one"
         type = argument.type
@@ -99,7 +99,7 @@ class KnownParameters:
     _by_definition: dict[str, Parameter] = field(default_factory=dict)
 
     def of(self, signature: DispatcherSignature) -> tuple[Parameter, ...]:
-        """The parameters of an operator's kernels."""
+        """Return the parameters of an operator's kernels."""
         known = self._by_binding
         return tuple([known.get(id(binding)) or self._learn(binding) for binding in signature.arguments])
 
@@ -132,7 +132,7 @@ class Names:
 
     @staticmethod
     def of(function: NativeFunction) -> Names:
-        """The names of an operator."""
+        """Return the names of an operator."""
         root, cpp_name = function.root_name, cpp.name(function.func)
         return Names(
             operator=function.func.name.text,
@@ -259,7 +259,7 @@ def derive_kernel(
 def _outputs(
     matched: NativeFunctionWithDifferentiabilityInfo, key: str, info: DifferentiabilityInfo | None, names: Sequence[str]
 ) -> tuple[DifferentiableOutput, ...]:
-    """The results that may have a gradient, given the names of all results."""
+    """Return the results that may have a gradient, given the names of all results."""
     returns = matched.func.func.returns
     if len(returns) != 1 or (info is not None and info.output_differentiability is not None):
         return gen_differentiable_outputs(matched, key)
@@ -276,7 +276,7 @@ def _is_stated_differentiable(info: DifferentiabilityInfo | None) -> bool:
 def _renamed(
     function: NativeFunction, info: DifferentiabilityInfo, parameters: Sequence[Parameter]
 ) -> dict[str, Parameter]:
-    """The parameters of an in-place operator on lists, by what the operator that it applies calls them."""
+    """Return the parameters of an in-place operator on lists, by what the operator that it applies calls them."""
     mine = parameters[: len(function.func.arguments.flat_non_out)]
     return {one.name: parameter for one, parameter in zip(info.func.func.arguments.flat_non_out, mine)}
 
@@ -284,7 +284,7 @@ def _renamed(
 def _differentiated(
     inputs: Sequence[Parameter], derivatives: DifferentiabilityInfo, renamed: Mapping[str, Parameter]
 ) -> tuple[Parameter, ...]:
-    """The inputs that have a gradient."""
+    """Return the inputs that have a gradient."""
     names = {argument.name for argument in derivatives.args_with_derivatives}
     if renamed:
         names = {renamed[name].name if name in renamed else name for name in names}

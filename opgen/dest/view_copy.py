@@ -56,19 +56,19 @@ def emit_view_copy_kernels(program: Program, options: Options, templates: Templa
 
 
 def _view_part(program: Program, group: NativeFunctionsViewGroup) -> tuple[_Texts, _Texts]:
-    """The includes and the kernels for a view."""
+    """Return the includes and the kernels for a view."""
     return _includes(view_and_copy(group)), tuple(render_view_copy(program, group))
 
 
 def _group_part(program: Program, group: NativeFunctionsGroup) -> tuple[_Texts, _Texts, _Texts]:
-    """The includes, the functional form's kernel and the out form's for a group."""
+    """Return the includes, the functional form's kernel and the out form's for a group."""
     forms = (group.functional, group.inplace, group.mutable)
     written = [function for function in forms if function is not None and not _is_derived(function)]
     return _includes(written), tuple(render_functional(program, group)), tuple(render_out(program, group))
 
 
 def _includes(functions: Iterable[NativeFunction]) -> _Texts:
-    """The headers of functions that kernels call, or that are in a header with such."""
+    """Return the headers of functions that kernels call, or that are in a header with such."""
     return tuple(render_includes(functions, ("_ops", "_native")))
 
 
@@ -80,7 +80,7 @@ def _is_derived(function: NativeFunction) -> bool:
 
 
 def render_view_copy(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
-    """The kernel of a view's `_copy` form, if the form asks for it by its dispatch key."""
+    """Yield the kernel of a view's `_copy` form, if the form asks for it by its dispatch key."""
     index = program.backend_indices.get(DispatchKey.CompositeExplicitAutogradNonFunctional)
     view, copy = group.view, group.view_copy
     # Inverses of views have a `_scatter` form for a copy, which is written by hand.
@@ -121,7 +121,7 @@ def _derived_kernel(program: Program, function: NativeFunction) -> tuple[str, Si
 
 
 def render_functional(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
-    """The kernel of a functional form that was derived from the in-place or mutable one."""
+    """Yield the kernel of a functional form that was derived from the in-place or mutable one."""
     derived, origin = _derived_kernel(program, group.functional), group.inplace or group.mutable
     if derived is None or origin is None:
         return
@@ -145,7 +145,7 @@ def render_functional(program: Program, group: NativeFunctionsGroup) -> Iterator
 
 
 def render_out(program: Program, group: NativeFunctionsGroup) -> Iterator[str]:
-    """The kernel of an out form that was derived from the functional one."""
+    """Yield the kernel of an out form that was derived from the functional one."""
     derived = _derived_kernel(program, group.out)
     if derived is None:
         return

@@ -81,7 +81,7 @@ class ViewClass:
 
     @staticmethod
     def derive(program: Program, function: NativeFunction) -> ViewClass:
-        """The class for a view."""
+        """Return the class for a view."""
         arguments = program.signatures(function).dispatcher.arguments
         base = viewed_argument(function).name
         parameters = tuple(binding for binding in arguments if binding.name != base)
@@ -97,7 +97,7 @@ class ViewClass:
         return ViewClass(view_class_name(function), macro, parameters, members, call)
 
     def declaration(self) -> str:
-        """The class, but for the bodies of its functions."""
+        """Return the class, but for the bodies of its functions."""
         initializers = ", ".join([_initializer(binding) for binding in self.parameters])
         constructor = f"{self.name}({render_defns(self.parameters)}){f' : {initializers}' if initializers else ''}"
         members = [member.defn() for member in self.members]
@@ -141,7 +141,7 @@ _OWNED: Final = ((SYM_INT_ARRAY_REF, SYM_INT_VECTOR), (INT_ARRAY_REF, LONG_VECTO
 
 
 def _owned(binding: Binding) -> Binding:
-    """The member that holds a parameter."""
+    """Return the member that holds a parameter."""
     ctype = binding.nctype.type.remove_const_ref()
     ctype = next((owner for reference, owner in _OWNED if ctype == reference), ctype)
     return Binding(binding.name, NamedCType(binding.nctype.name, ctype), binding.argument)

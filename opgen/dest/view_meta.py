@@ -68,7 +68,7 @@ def emit_functional_inverses(program: Program, options: Options, templates: Temp
 
 
 def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[ViewMeta]:
-    """The classes of a view: the in-place form has its own."""
+    """Yield the classes of a view: the in-place form has its own."""
     for function in group.functions(include_copy=False):
         yield program.signatures(function).view_meta
 
@@ -77,7 +77,7 @@ def _classes(program: Program, group: NativeFunctionsViewGroup) -> Iterator[View
 
 
 def render_declarations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
-    """The definitions of a view's classes, without the code of their virtual members."""
+    """Yield the definitions of a view's classes, without the code of their virtual members."""
     for view_meta in _classes(program, group):
         attributes = view_meta.attributes
         if program.release.views_own_values:
@@ -103,7 +103,7 @@ def _render_class(view_meta: ViewMeta, attributes: Sequence[Binding]) -> str:
 
 
 def _base_arguments(view_meta: ViewMeta) -> str:
-    """The arguments for the base class's constructor."""
+    """Return the arguments for the base class's constructor."""
     many = view_meta.is_multi_output
     flags = (("is_multi_output", many), ("is_as_strided", view_meta.is_as_strided))
     spelled = [f"/*{name}=*/{'true' if flag else 'false'}" for name, flag in flags]
@@ -111,7 +111,7 @@ def _base_arguments(view_meta: ViewMeta) -> str:
 
 
 def _initializers(view_meta: ViewMeta) -> Iterator[str]:
-    """The initializer of each attribute; a vector copies the list that its parameter refers to."""
+    """Yield the initializer of each attribute; a vector copies the list that its parameter refers to."""
     for attribute, parameter in zip(view_meta.attributes, view_meta.extra_ctor_arguments, strict=True):
         is_vector = isinstance(attribute.nctype.type, VectorCType)
         yield f"{attribute.name}({parameter.name}{'.vec()' if is_vector else ''})"
@@ -125,7 +125,7 @@ def _names(bindings: Iterable[Binding]) -> str:
 
 
 def render_implementations(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
-    """The code of the virtual members of a view's classes."""
+    """Yield the code of the virtual members of a view's classes."""
     for view_meta in _classes(program, group):
         yield _render_members(program, group, view_meta)
         if view_meta.is_multi_output:
@@ -191,7 +191,7 @@ _TAKEN_ALONE: Final[Mapping[str, _TakenAlone]] = MappingProxyType(
 
 
 def _render_to_out_index(view_meta: ViewMeta) -> str:
-    """The member that makes the object for another of several views that were taken at once."""
+    """Return the member that makes the object for another of several views that were taken at once."""
     values = _names((*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments))
     name = view_meta.classname
     return _SNIPPETS.render("to_out_index", namespace=NAMESPACE, name=name, values=values)

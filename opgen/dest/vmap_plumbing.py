@@ -57,7 +57,7 @@ def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSe
 
 
 def render_plumbing(program: Program, function: NativeFunction) -> str | None:
-    """The function template for `function`; None if batching rules can't serve it."""
+    """Return the function template for `function`; None if batching rules can't serve it."""
     func = function.func
     arguments = func.arguments.flat_all
     if not any(a.type.is_tensor_like() for a in arguments):

@@ -43,7 +43,7 @@ def mapping(items: Mapping[str, Scalar], indent: str) -> str:
 
 
 def sequence(key: str, elements: Iterable[str], indent: str) -> str:
-    """A key with a list of elements, given as whole lines."""
+    """Return a key with a list of elements, given as whole lines."""
     lines = "".join(elements)
     return f"{indent}{key}:\n{lines}" if lines else f"{indent}{key}: []\n"
 

@@ -92,7 +92,7 @@ def _form_name(function: NativeFunction) -> str:
 
 
 def needs_functional_form(extension: Extension, function: NativeFunction) -> bool:
-    """Whether functionalization can't run the operator: it writes, has no functional form, and torch can't make one."""
+    """Return whether functionalization needs a generated form: the operator writes, and torch can't make one itself."""
     if not function.func.arguments.written or has_composite_implicit_kernel(function):
         return False
     in_group = any(function in group.functions() for group in extension.program.groups)
@@ -100,7 +100,7 @@ def needs_functional_form(extension: Extension, function: NativeFunction) -> boo
 
 
 def is_functionalized_by_torch(func: FunctionSchema) -> bool:
-    """Whether torch's own compiler calls the operator on copies: it returns nothing, or fresh tensors."""
+    """Return whether torch's own compiler calls the operator on copies: it returns nothing, or fresh tensors."""
     # torch takes lists that may hold None, and fails when it does.
     written = all(a.type in _DISPATCHED and a.type != _LIST_WITH_GAPS for a in func.arguments.written)
     return written and all(r.annotation is None and r.type == _TENSOR for r in func.returns)
@@ -127,7 +127,7 @@ def functional_schema(func: FunctionSchema) -> str:
 
 
 def _selects_backend(function: NativeFunction) -> bool:
-    """Whether the dispatcher finds no backend: no tensor is where it looks, but there are others, or a device."""
+    """Return whether the dispatcher finds no backend although an argument has tensors or a device."""
     types = [argument.type for argument in function.func.arguments.flat_all]
     if any(_is_dispatched(type) for type in types):
         return False
@@ -139,7 +139,7 @@ def _is_dispatched(type: Type) -> bool:
 
 
 def _may_hold(type: Type, bases: tuple[BaseTy, ...]) -> bool:
-    """Whether a value of the type may be or hold one of `bases`; a value of any type, or of a class, may."""
+    """Return whether a value of the type may be or hold one of `bases`; a value of any type, or of a class, may."""
     if isinstance(type, (ListType, OptionalType)):
         return _may_hold(type.elem, bases)
     if isinstance(type, DictType):

@@ -160,7 +160,7 @@ def _find(extension: Extension) -> _Found:
 
 
 def _is_called(extension: Extension, function: NativeFunction) -> bool:
-    """Whether models call a form: an out form if torch finds it by its tag, and nothing that is made of others."""
+    """Return whether compiled models call a form: no composite ones, and out forms only if they are tagged."""
     is_found = function.func.kind() is not SchemaKind.out or "out" in registered_tags(extension.program, function)
     return is_found and is_called_by_models(function.func) and not function.has_composite_implicit_autograd_kernel
 

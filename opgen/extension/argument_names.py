@@ -59,7 +59,7 @@ _LOCAL: Final = re.compile(
 
 
 def is_renamed(name: str) -> bool:
-    """Whether an argument called `name` has another name in C++."""
+    """Return whether an argument called `name` has another name in C++."""
     return name in KEYWORDS or name in MACROS or name in _USED or _LOCAL.fullmatch(name) is not None
 
 
@@ -89,12 +89,12 @@ def rename_arguments(
 
 
 def is_renamable(function: NativeFunction) -> bool:
-    """Whether arguments may get other names: not those that the author names elsewhere too."""
+    """Return whether arguments may get other names: not those that the author names elsewhere too."""
     return not function.ufunc_inner_loop and function.precomputed is None
 
 
 def _renamed(function: NativeFunction, clashing: Mapping[str, frozenset[str]]) -> Mapping[str, str]:
-    """The arguments that get other names, and these."""
+    """Return the arguments that get other names, and these."""
     if not is_renamable(function):
         return {}
     own = clashing.get(function.func.name.name.base, frozenset())
@@ -131,7 +131,7 @@ def _rename(function: NativeFunction, renamed: Mapping[str, str]) -> NativeFunct
 
 
 def _swap(item: T, changed: Mapping[OperatorName, NativeFunction]) -> T:
-    """The function or group with its functions exchanged for the changed ones of their names."""
+    """Return the function or group with its functions exchanged for the changed ones of their names."""
     if isinstance(item, NativeFunction):
         return changed.get(item.func.name, item)  # type: ignore[return-value]
     forms = ("functional", "inplace", "mutable", "out") if isinstance(item, NativeFunctionsGroup) else _VIEW_FORMS

@@ -84,13 +84,13 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
 
 
 def _hides_writes(function: NativeFunction) -> bool:
-    """Whether the operator writes to more than it returns."""
+    """Return whether the operator writes to more than it returns."""
     returned = function.func.aliased_return_names()
     return any(argument.name not in returned for argument in function.func.arguments.written)
 
 
 def needs_fallback(extension: Extension, function: NativeFunction) -> bool:
-    """Whether a gradient through the operator has to raise an error: nothing says what it is."""
+    """Return whether a gradient through the operator has to raise an error: nothing says what it is."""
     takes_tensors = function.is_boxed or any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     if not takes_tensors or has_composite_implicit_kernel(function):
         return False

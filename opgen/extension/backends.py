@@ -62,7 +62,7 @@ class Backend:
 
 
 def backend(key: DispatchKey) -> Backend:
-    """What is known of a key."""
+    """Return what is known of a key."""
     for functionality in _FUNCTIONALITIES:
         device = key.name.removeprefix(functionality)
         if key.name.startswith(functionality) and device in BACKEND_COMPONENTS:

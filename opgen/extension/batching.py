@@ -73,7 +73,7 @@ def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 
 
 def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -> bool:
-    """Whether a batch is but one more dimension to the operator."""
+    """Return whether a batch is but one more dimension to the operator."""
     func = function.func
     tensors = [a for a in func.arguments.flat_all if a.type.is_tensor_like()]
     return (
@@ -89,7 +89,7 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
 
 
 def is_decomposed_by_vmap(extension: Extension, function: NativeFunction, key: DispatchKey) -> bool:
-    """Whether vmap sees the operators that a composite kernel calls, in place of the operator.
+    """Return whether vmap sees the operators that a composite kernel calls, in place of the operator.
 
     So it is if the kernel serves autograd likewise, and where torch has no other help.  What opgen
     made of other forms is known to call nothing but operators.
@@ -104,7 +104,7 @@ def is_decomposed_by_vmap(extension: Extension, function: NativeFunction, key: D
 
 
 def _can_be_looped(function: NativeFunction) -> bool:
-    """Whether torch can run the operator once for each tensor of a batch."""
+    """Return whether torch can run the operator once for each tensor of a batch."""
     return not function.is_view_op and all(r.type == _TENSOR for r in function.func.returns)
 
 
@@ -137,7 +137,7 @@ def _broadcasting_kernel(extension: Extension, function: NativeFunction) -> _Reg
 
 
 def _enter(function: NativeFunction) -> list[str]:
-    """Statements that every kernel under vmap begins with."""
+    """Return statements that every kernel under vmap begins with."""
     return [
         "c10::impl::ExcludeDispatchKeyGuard guard_(c10::DispatchKey::FuncTorchBatched);",
         f"const int64_t level_ = detail::innermost_level({', '.join(_tensors(function))});",
@@ -148,7 +148,7 @@ def _enter(function: NativeFunction) -> list[str]:
 
 
 def batch_rule_signature(extension: Extension, function: NativeFunction, kernel: BackendMetadata) -> str:
-    """The declaration of a batching rule, without its semicolon."""
+    """Return the declaration of a batching rule, without its semicolon."""
     parameters = [p for b in extension.signatures(function).dispatcher.arguments for p in _parameters(b, function)]
     results = [t for r in function.func.returns for t in (_result_type(r.type), _BATCH_DIM)]
     returns = f"::std::tuple<{', '.join(results)}>" if results else "void"
@@ -172,7 +172,7 @@ def _is_taken_apart(binding: Binding, function: NativeFunction) -> bool:
 
 
 def wrap_batch_rule(extension: Extension, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """The plumbing of a rule: takes batches apart, and makes batches of the results."""
+    """Return the plumbing of a rule: takes batches apart, and makes batches of the results."""
     kernel = index.index[function.func.name]
     signature = extension.signatures(function).dispatcher
     name = wrapper_name(function, index.dispatch_key)

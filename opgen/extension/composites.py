@@ -39,12 +39,12 @@ class _Kernel:
     signature: NativeSignature | DispatcherSignature
 
     def definition(self, statements: list[str]) -> str:
-        """The kernel in its namespace."""
+        """Return the kernel in its namespace."""
         body = f"{self.signature.defn(self.name)} {{\n{block(statements)}}}"
         return f"namespace {self.namespace} {{\n{body}\n}} // namespace {self.namespace}\n"
 
     def result(self, values: list[str]) -> list[str]:
-        """The statement that returns, none if there is nothing to return."""
+        """Return the statement that returns, none if there is nothing to return."""
         if not values:
             return []
         value = values[0] if len(values) == 1 else f"{self.signature.returns}({', '.join(values)})"
@@ -71,7 +71,7 @@ def emit_composites(extension: Extension, templates: TemplateSet) -> Iterator[Ou
 
 
 def _helper(extension: Extension, name: str) -> str:
-    """A function of the file, by the name that any namespace knows it by."""
+    """Return a function of the file, by the name that any namespace knows it by."""
     return f"::{extension.namespace}::detail::composite_kernels::{name}"
 
 
@@ -109,7 +109,7 @@ def _kernel(extension: Extension, function: NativeFunction, key: DispatchKey) ->
 
 
 def _functional(extension: Extension, group: NativeFunctionsGroup, kernel: _Kernel) -> str:
-    """The functional form of an operator that writes to its arguments: it writes to copies."""
+    """Return the functional form of an operator that writes to its arguments: it writes to copies."""
     origin = group.inplace or group.mutable or group.functional
     written = [a.name for a in origin.func.arguments.flat_all if a.is_write]
     copies = {name: f"{name}_copy" for name in written}
@@ -135,12 +135,12 @@ def _functional(extension: Extension, group: NativeFunctionsGroup, kernel: _Kern
 
 
 def _copied_type(binding: Binding) -> CType:
-    """The type of a copy, which may be written to."""
+    """Return the type of a copy, which may be written to."""
     return MUTABLE_TENSOR if binding.nctype.type == CONST_TENSOR else binding.nctype.type
 
 
 def _out(extension: Extension, group: NativeFunctionsGroup, kernel: _Kernel) -> str:
-    """The out form of an operator: results are copied.  What the mutable form writes to, it writes to here too."""
+    """Return an out form that copies results; it writes to what the mutable form writes to."""
     outs = [argument.name for argument in group.out.func.arguments.out]
     # Tensor options that the functional form wants are those of the out argument, whatever it is called.
     context: list[Expr | Binding] = [Expr(outs[0], NamedCType("out", CONST_TENSOR)), *kernel.signature.arguments]

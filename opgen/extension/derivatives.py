@@ -84,7 +84,7 @@ def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[O
 
 
 def _count_files(operators: int) -> int:
-    """A power of two, so that it changes seldom."""
+    """Return a power of two, so that it changes seldom."""
     count = 1
     while count * OPERATORS_PER_FILE < operators:
         count *= 2
@@ -92,7 +92,7 @@ def _count_files(operators: int) -> int:
 
 
 def with_derivatives(extension: Extension) -> list[NativeFunctionWithDifferentiabilityInfo]:
-    """The operators that get kernels which are made of derivatives."""
+    """Return the operators that get kernels which are made of derivatives."""
     functions = () if extension.autograd is None else extension.autograd.functions
     return [one for one in functions if one.info is not None and has_derived_kernel(one)]
 
@@ -129,7 +129,7 @@ def _file(
     *,
     defines_kinds: bool,
 ) -> OutputFile:
-    """The nodes and kernels of some operators."""
+    """Return the nodes and kernels of some operators."""
     has_python = extension.python is not None
     home = extension_home(extension.namespace)
     infos = _infos(chosen)
@@ -163,7 +163,7 @@ def _file(
 
 
 def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[DifferentiabilityInfo]:
-    """The derivatives that operators have, each once: several forms of one share them."""
+    """Return the derivatives that operators have, each once: several forms of one share them."""
     found = {id(info): info for one in chosen for info in (one.info or {}).values()}
     return list(found.values())
 
@@ -175,13 +175,13 @@ def _headers_of_kept(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
 
 
 def _headers_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
-    """The header of the functions that torch's own formulas call, if a formula names one in full."""
+    """Return the header of the functions that torch's own formulas call, if a formula names one in full."""
     is_used = any("torch::autograd::generated" in formula for formula in _formulas(infos))
     return ["torch/csrc/autograd/FunctionsManual.h"] if is_used else []
 
 
 def _functions_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[_Called]:
-    """What formulas call that may be operators of torch's: those with a header `ATen/ops/<name>.h` are."""
+    """Return what formulas call that may be operators of torch's: those with a header `ATen/ops/<name>.h` are."""
     names: dict[str, bool] = {}
     for formula in _formulas(infos):
         for is_member, is_at, name in _CALL.findall(formula):
@@ -200,7 +200,7 @@ def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:
 
 
 def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
-    """The operators of the extension that formulas may call, by the name that their forms have in common."""
+    """Return the operators of the extension that formulas may call, by the name that their forms have in common."""
     words = _words(infos)
     return [
         name
@@ -210,14 +210,14 @@ def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> lis
 
 
 def _namesakes(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
-    """The functions of operators that formulas call, and that something of the file is called the same as."""
+    """Return the functions of operators that formulas call, and that something of the file is called the same as."""
     functions = extension.program.functions
     names = {s.name() for f in functions for s in extension.program.signatures(f).cpp_backend.signatures()}
     return sorted(names & HELPERS & _words(infos))
 
 
 def _words(infos: Sequence[DifferentiabilityInfo]) -> frozenset[str]:
-    """The words of all formulas."""
+    """Return the words of all formulas."""
     return frozenset(word for formula in _formulas(infos) for word in identifiers(formula))
 
 

@@ -21,7 +21,7 @@ from opgen.program.python import PythonFunction, PythonProgram
 
 
 def render_doc(function: PythonFunction, python: PythonProgram) -> str:
-    """The docstring of a function."""
+    """Return the docstring of a function."""
     overloads = [overload for overload in function.overloads if not takes_numbers(overload)]
     paragraphs: list[str] = []
     for overload in overloads:
@@ -48,14 +48,14 @@ def _default(default: str | None, type: Type) -> str:
 
 
 def _text(function: NativeFunction, doc: str) -> str:
-    """What `doc` says; the tensor that schemas call self is called input in Python."""
+    """Return what `doc` says; the tensor that schemas call self is called input in Python."""
     own = function.func.arguments.self_arg
     is_renamed = own is not None and own.argument.type == TENSOR
     return doc.strip().replace("`self`", "`input`") if is_renamed else doc.strip()
 
 
 def _origin(overloads: list[Overload], python: PythonProgram) -> Iterator[str]:
-    """Which documented operator these are a form of."""
+    """Yield a sentence that names the documented operator that these are a form of, if there is one."""
     name, tags = overloads[0].base.func.name.name, overloads[0].base.tags
     base = name.base.removesuffix("_copy") if "view_copy" in tags else name.base
     others = [other for other in python.bound if other.root_name == base and other.doc is not None]

@@ -69,11 +69,11 @@ class Extension:
     """Shape functions in Python, which the package registers; None if there are none."""
 
     def signatures(self, function: NativeFunction) -> Signatures:
-        """The function's signatures, derived once."""
+        """Return the function's signatures, derived once."""
         return self.program.signatures(function)
 
     def served_by(self, key: DispatchKey) -> Iterator[Served]:
-        """What a key has for each group of operators that it has anything for."""
+        """Yield the operators that have kernels under the key, group by group."""
         for served in self.kernels.served_by(key):
             forms = tuple((form, service) for form, service in served.forms if _is_wanted(served, form, service))
             if forms:
@@ -90,12 +90,12 @@ class Extension:
         return self.namespace.upper()
 
     def environment(self) -> dict[str, object]:
-        """The values that every template may use."""
+        """Return the values that every template may use."""
         return {"namespace": self.namespace, "prefix": self.macro_prefix, "api": f"{self.macro_prefix}_API"}
 
 
 def _is_wanted(served: Served, form: NativeFunction, service: Service) -> bool:
-    """Whether a form gets a kernel under a key.
+    """Return whether a form gets a kernel under a key.
 
     A structured operator needs none under CompositeExplicitAutogradNonFunctional: every backend has
     all of its forms already.
@@ -106,7 +106,7 @@ def _is_wanted(served: Served, form: NativeFunction, service: Service) -> bool:
 
 
 def derive_extension(program: Program, namespace: str, options: ExtensionOptions) -> Extension:
-    """The extension that a program of operators of `namespace` makes."""
+    """Return the extension that a program of operators of `namespace` makes."""
     structured = frozenset(group.out.func.name for group in program.structured_groups)
     indices = FrozenMap(
         (key, _own_index(index, namespace, structured)) for key, index in program.backend_indices.items()
@@ -132,7 +132,7 @@ def _own_index(index: BackendIndex, namespace: str, structured: frozenset[Operat
 
 
 def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
-    """The keys that kernels are registered under; Meta may have generated ones."""
+    """Yield the keys that kernels are registered under; Meta may have generated ones."""
     wanted = extension.options.dispatch_keys
     for key in dict.fromkeys((*extension.program.backend_indices, DispatchKey.Meta)):
         if wanted is not None and key not in wanted and not is_generic_dispatch_key(key):

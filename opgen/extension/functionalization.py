@@ -59,7 +59,7 @@ def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iter
 
 
 def kernel_name(function: NativeFunction) -> str:
-    """What the kernel is called."""
+    """Return what the kernel is called."""
     return f"functionalize_{function.func.name.unambiguous_name()}"
 
 
@@ -76,7 +76,7 @@ def _unwrapping(names: list[str]) -> dict[str, str]:
 
 
 def _call_with(extension: Extension, function: NativeFunction, names: dict[str, str]) -> str:
-    """A call of `function` with some of its arguments under other names."""
+    """Return a call of `function` with some of its arguments under other names."""
     bindings = extension.signatures(function).dispatcher.arguments
     return call(extension, function, ", ".join(names.get(b.name, b.name) for b in bindings))
 
@@ -97,7 +97,7 @@ def _has_own_kernel(extension: Extension, function: NativeFunction) -> bool:
 
 
 def _mutation(extension: Extension, function: NativeFunction, group: NativeFunctionsGroup) -> str:
-    """The kernel of an operator that writes, by way of its functional form."""
+    """Return the kernel of an operator that writes, by way of its functional form."""
     signature = extension.signatures(function).dispatcher
     tensors = _tensors(function)
     values = _unwrapping(tensors)
@@ -163,7 +163,7 @@ def _results(
 def _call_functional(
     extension: Extension, function: NativeFunction, functional: NativeFunction, values: dict[str, str]
 ) -> str:
-    """An out form has no tensor options: they are those of what it writes to."""
+    """Return the call of the functional form; tensor options that an out form lacks are those of its out argument."""
     known = {b.name: values.get(b.name, b.name) for b in extension.signatures(function).dispatcher.arguments}
     goals = extension.signatures(functional).dispatcher.arguments
     out = function.func.arguments.out
@@ -196,7 +196,7 @@ def _views(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]
 
 
 def _view(extension: Extension, group: NativeFunctionsViewGroup) -> str:
-    """The kernel of a view; what it captures can take the view again, of another base."""
+    """Return the kernel of a view; what it captures can take the view again, of another base."""
     view, copy = group.view, group.view_copy or group.view
     signature = extension.signatures(view).dispatcher
     base, *others = [binding.name for binding in signature.arguments]

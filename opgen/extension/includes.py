@@ -30,12 +30,12 @@ _COSTLY_TYPES: Final = MappingProxyType(
 
 
 def header(extension: Extension, path: str) -> str:
-    """The place of a header in the install directory, and the name that it is included by."""
+    """Return the place of a header in the install directory, and the name that it is included by."""
     return f"{extension.namespace}/{path}"
 
 
 def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | None = None) -> list[str]:
-    """The headers with this suffix of the operators of these names, or of all."""
+    """Return the headers with this suffix of the operators of these names, or of all."""
     if names is None:
         names = by_root_name(extension.program.grouped)
     return [header(extension, operator_path(extension, name, suffix)) for name in sorted(set(names))]
@@ -46,7 +46,7 @@ _OTHER_HEADER: Final = re.compile(r"(.+)_(?:meta|native|ops|[a-z0-9]+_dispatch)"
 
 
 def operator_path(extension: Extension, name: str, suffix: str) -> str:
-    """The header of an operator: that of `add_ops`'s functions is another than that of `add`'s entry points."""
+    """Return the header of an operator: that of `add_ops`'s functions is another than that of `add`'s entry points."""
     other = _OTHER_HEADER.fullmatch(name) if not suffix else None
     if other is not None and any(function.root_name == other[1] for function in extension.program.functions):
         return f"ops/{name}_functions.h"
@@ -60,11 +60,11 @@ def type_includes(texts: Iterable[str]) -> list[str]:
 
 
 def render_file(extension: Extension, templates: TemplateSet, path: str, template: str, **env: object) -> OutputFile:
-    """A header of the extension, or a source beside its folder of headers."""
+    """Return a header of the extension, or a source beside its folder of headers."""
     place = header(extension, path) if path.endswith(".h") else path
     return OutputFile(place, templates.render(template, {**extension.environment(), **env}))
 
 
 def include_all(extension: Extension, templates: TemplateSet, path: str, headers: Iterable[str]) -> OutputFile:
-    """A header that includes others."""
+    """Return a header that includes others."""
     return render_file(extension, templates, path, "IncludeAll.h", includes=list(headers))

@@ -73,7 +73,7 @@ def _meta_header(extension: Extension, templates: TemplateSet, name: str, items:
 
 
 def _parent_header(parent: str) -> str:
-    """The header of a class that a shape function derives from: the author's is called after the class."""
+    """Return the header of a class that a shape function derives from: the author's is called after the class."""
     known = _KNOWN_PARENTS.get(parent.removeprefix("at::"))
     return known or f"{parent.replace('::', '/')}.h"
 
@@ -129,7 +129,7 @@ def _native_header(
 
 
 def _declarations(extension: Extension, item: _Group) -> Iterator[tuple[BackendMetadata, NativeFunction, str]]:
-    """The kernels of a function or group, key by key, the forms that they serve, and how each of them is declared."""
+    """Yield the kernels of a function or group by key, with their forms and declarations."""
     forms = tuple(item.functions()) if isinstance(item, NativeFunctionsGroup) else (item,)
     for index in extension.program.backend_indices.values():
         for form in forms:
@@ -152,7 +152,7 @@ def _kernel_declaration(
 
 
 def structured_class(extension: Extension, kernel: BackendMetadata, group: NativeFunctionsGroup) -> str:
-    """The class of a structured kernel."""
+    """Return the class of a structured kernel."""
     signatures = extension.program.group_signatures(group)
     parent = f"{extension.namespace}::meta::structured_{signatures.meta_name}"
     return (

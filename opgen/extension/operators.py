@@ -64,7 +64,7 @@ _SPACE: Final = re.compile(rf"(?<![\w:.])(?:{'|'.join(sorted(_SPACES))})::(?!cal
 
 
 def _qualified(extension: Extension, file: OutputFile) -> OutputFile:
-    """The file with namespaces from the root on, if an operator's class is called as one of them."""
+    """Return the file with namespaces from the root on, if an operator's class is called as one of them."""
     if _SPACES.isdisjoint(function.func.name.unambiguous_name() for function in extension.program.functions):
         return file
     return replace(file, text=_SPACE.sub(r"::\g<0>", file.text))
@@ -121,7 +121,7 @@ def _operator(extension: Extension, function: NativeFunction) -> _Operator:
 
 
 def origin(extension: Extension, function: NativeFunction) -> str:
-    """The operator and its schema; not its line, lest a new entry change the code of those below it."""
+    """Return the operator and its schema; not its line, lest a new entry change the code of those below it."""
     return f"{function.namespace}::{extension.signatures(function).schema}"
 
 
@@ -142,5 +142,5 @@ def _functions(extension: Extension, function: NativeFunction) -> Iterator[_Func
 
 
 def call(extension: Extension, function: NativeFunction, arguments: str) -> str:
-    """A call of the operator through the dispatcher."""
+    """Return a call of the operator through the dispatcher."""
     return f"::{extension.namespace}::_ops::{function.func.name.unambiguous_name()}::call({arguments})"

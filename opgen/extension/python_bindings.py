@@ -118,7 +118,7 @@ def _element(t: Type) -> BaseTy | None:
 
 
 def _needs_torch_headers(python: PythonProgram) -> bool:
-    """Whether a function has an argument or a result that only torch's own headers convert."""
+    """Return whether a function has an argument or a result that only torch's own headers convert."""
     results = [result.type for function in python.bound for result in function.func.returns]
     return not (
         all(_is_plain(t, _ARGUMENTS, _ELEMENTS) for t in _argument_types(python))
@@ -127,7 +127,7 @@ def _needs_torch_headers(python: PythonProgram) -> bool:
 
 
 def _is_plain(t: Type, types: frozenset[BaseTy], elements: frozenset[BaseTy]) -> bool:
-    """Whether a type is one of `types`, or a list of `elements`; either may be optional."""
+    """Return whether a type is one of `types`, or a list of `elements`; either may be optional."""
     if isinstance(t, OptionalType):
         return _is_plain(t.elem, types, elements)
     if isinstance(t, ListType):
@@ -136,7 +136,7 @@ def _is_plain(t: Type, types: frozenset[BaseTy], elements: frozenset[BaseTy]) ->
 
 
 def return_types(python: PythonProgram) -> list[tuple[Structseq, str]]:
-    """The named tuples that functions return; an out form returns the functional one's."""
+    """Return the named tuples that functions return; an out form returns the functional one's."""
     return list(structseqs(python, is_out_apart=False))
 
 

@@ -74,7 +74,7 @@ def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator
 
 
 def has_functions(key: DispatchKey) -> bool:
-    """Whether kernels under the key can be called past the dispatcher: not those that are between it and backends."""
+    """Return whether kernels under the key can be called without the dispatcher: only those of backends."""
     return key is not DispatchKey.FuncTorchBatched
 
 
@@ -120,7 +120,7 @@ def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, t
 
 
 def _memory(known: Backend) -> dict[str, str]:
-    """How outputs of structured kernels are allocated."""
+    """Return how outputs of structured kernels are allocated."""
     own = known.allocator
     return {
         "empty": f"at::detail::empty_{own.suffix}" if own else "at::empty",
@@ -162,7 +162,7 @@ def _wrap(extension: Extension, calls: KernelCalls, served: Served, form: Native
 
 
 def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """The wrapper of the kernel that an operator has under a key."""
+    """Return the wrapper of the kernel that an operator has under a key."""
     kernel = index.index[function.func.name]
     arguments = calls.kernel_arguments(function, index)
     name = wrapper_name(function, index.dispatch_key)

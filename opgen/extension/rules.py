@@ -78,8 +78,8 @@ def find_unused_keys(program: Program) -> Iterator[Diagnostic]:
     for function in _written(program):
         keys = (
             ("variants", Variant.method in function.variants, "torch's Tensor can't have more methods"),
-            ("manual_cpp_binding", function.manual_cpp_binding, "leave the functions in C++ out by hand"),
-            ("python_module", function.python_module is not None, "the package has all functions itself"),
+            ("manual_cpp_binding", function.manual_cpp_binding, "all C++ functions of an extension are generated"),
+            ("python_module", function.python_module is not None, "the package has all functions in one module"),
             ("category_override", function.category_override is not None, "only torch's Declarations.yaml has it"),
         )
         for key in (key for key in keys if key[1]):
@@ -239,15 +239,15 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
             if index.dispatch_key is DispatchKey.FuncTorchBatched:
                 if function.func.arguments.has_tensor_arg():
                     continue  # a rule for vmap takes more arguments, so it is another function
-                returns = f"what a rule for vmap returns of {returns}"
+                returns = f"the batched form of {returns}"
             first = declared.setdefault((kernel.cpp_namespace, kernel.kernel, *types), (returns, function))
             if first[0] != returns:
                 message = (
-                    f"the kernel '{kernel.kernel}' of '{function.func.name}' would return '{returns}', "
-                    f"and as that of '{first[1].func.name}' '{first[0]}'"
+                    f"the kernel '{kernel.kernel}' of '{function.func.name}' must return '{returns}', "
+                    f"but as the kernel of '{first[1].func.name}' '{first[0]}'"
                 )
                 note = Note("the other one is here", first[1].loc)
-                yield Diagnostic("kernel-conflict", message, function.loc, "name one of them otherwise", (note,))
+                yield Diagnostic("kernel-conflict", message, function.loc, "rename one of them", (note,))
 
 
 def _is_foreign(kernel: BackendMetadata) -> bool:
@@ -276,7 +276,7 @@ def _check_overloads(program: Program) -> Iterator[Diagnostic]:
 
 
 def _ambiguous_call(first: CppSignature, second: CppSignature) -> tuple[str, ...] | None:
-    """The types of arguments with which a call fits both, without one of them fitting better."""
+    """Return the types of arguments with which a call fits both, without one of them fitting better."""
     types = [[str(binding.nctype.type.remove_const_ref()) for binding in s.arguments] for s in (first, second)]
     least = max(sum(1 for binding in s.arguments if binding.default is None) for s in (first, second))
     for count in range(least, min(map(len, types)) + 1):
@@ -391,7 +391,7 @@ def _check_argument_names(program: Program, autograd: AutogradProgram | None) ->
 
 
 def _argument_span(function: NativeFunction, name: str) -> Span:
-    """Where an argument is named, after the operator's name; the operator's place if the text spells it otherwise."""
+    """Return where the schema names an argument, or the operator's place if the name isn't found."""
     source = function.loc.source
     found = re.compile(rf"\s({re.escape(name)})\s*[,=)]").search(source.text, function.loc.end)
     return function.loc if found is None else Span(source, *found.span(1))

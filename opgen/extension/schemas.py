@@ -74,7 +74,7 @@ def registered_tags(program: Program, function: NativeFunction) -> frozenset[str
 
 
 def _is_called_plainly(func: FunctionSchema) -> bool:
-    """Whether tensors come first, then plain values, and nothing but one out argument must be named."""
+    """Return whether tensors come first, then plain values, and nothing but one out argument must be named."""
     arguments = func.arguments
     types = [argument.type for argument in arguments.flat_positional]
     are_tensors = [type == TENSOR for type in types]

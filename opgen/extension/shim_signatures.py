@@ -148,6 +148,6 @@ def _result_type(result: Return) -> str:
 
 
 def is_called_by_models(func: FunctionSchema) -> bool:
-    """Whether a compiled model may call a form: not those that functionalization replaces."""
+    """Return whether a compiled model may call a form: not those that functionalization replaces."""
     is_replaced = func.name.name.inplace or any(result.annotation is not None for result in func.returns)
     return bool(func.arguments.out) or not is_replaced

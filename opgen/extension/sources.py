@@ -46,7 +46,7 @@ def emit_source_lists(
 
 
 def source_lists(files: Iterable[OutputFile], roots: Mapping[str, Path]) -> dict[str, list[str]]:
-    """The files by kind: `headers`, `sources`, `cuda_sources` …, `python`; paths begin with the root's folder."""
+    """Return the files by kind, such as `headers` and `cuda_sources`; paths begin with the root's folder."""
     lists: dict[str, list[str]] = {"headers": [], "sources": [], "python": []}
     for file in files:
         suffix = PurePosixPath(file.path).suffix

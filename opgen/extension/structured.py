@@ -41,7 +41,7 @@ _CLASSES: Final = MappingProxyType(
 def wrap_structured(
     extension: Extension, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> Wrapper:
-    """The wrapper of one form of a group."""
+    """Return the wrapper of one form of a group."""
     prefix = f"wrapper_{index.dispatch_key}_{function.func.name.overload_name}_"
     signature = extension.signatures(function).kernel(index).with_prefix(prefix)
     name = signature.name()
@@ -58,7 +58,7 @@ def wrap_structured(
 
 
 def _parent(extension: Extension, group: NativeFunctionsGroup, index: BackendIndex) -> str:
-    """The author's class."""
+    """Return the author's class."""
     kernel = index.get_kernel(group)
     if kernel is None or index.dispatch_key is DispatchKey.Meta:
         return f"::{extension.namespace}::meta::structured_{extension.program.group_signatures(group).meta_name}"
@@ -75,7 +75,7 @@ def _outputs(function: NativeFunction) -> int:
 
 
 def _changed(function: NativeFunction) -> list[str]:
-    """The tensors that the caller gives to be written to."""
+    """Return the tensors that the caller gives to be written to."""
     if function.func.kind() is SchemaKind.inplace:
         return ["self"]
     return [argument.name for argument in function.func.arguments.out]
@@ -118,7 +118,7 @@ def _return(values: list[str], tie: str) -> str:
 
 
 def is_elementwise(group: NativeFunctionsGroup) -> bool:
-    """Whether the results have the sizes that the operands have together, whatever the shape function says."""
+    """Return whether the results have the sizes that the operands have together, whatever the shape function says."""
     arguments = group.functional.func.arguments.flat_non_out
     tensors = [a for a in arguments if a.type.is_tensor_like()]
     tags = group.functional.tags | group.out.tags
@@ -128,7 +128,7 @@ def is_elementwise(group: NativeFunctionsGroup) -> bool:
 def _symbolic(
     extension: Extension, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex, parent: str
 ) -> list[str]:
-    """Statements that serve symbolic sizes, and return."""
+    """Return statements that handle symbolic sizes and return."""
     tensors = [a.name for a in group.functional.func.arguments.flat_non_out if a.type == _TENSOR]
     parameters = extension.signatures(function).kernel(index).arguments
     at_hand = [Expr(f"shape_.stand_in({p.name})" if p.name in tensors else p.name, p.nctype) for p in parameters]

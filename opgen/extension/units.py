@@ -67,7 +67,7 @@ def _is_joined(file: OutputFile) -> bool:
 
 
 def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:
-    """The sources of each unit; only those that need autograd's headers are beside such."""
+    """Return the sources of each unit; only those that need autograd's headers are beside such."""
     if sum(len(file.text) for file in sources) <= UNIT_SIZE:
         return [list(sources)] if sources else []
     autograd = [file for file in sources if file.path.startswith(_AUTOGRAD)]
@@ -76,7 +76,7 @@ def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:
 
 
 def _packed(sources: Sequence[OutputFile]) -> Iterator[list[OutputFile]]:
-    """The sources in order, as many in a unit as it holds."""
+    """Yield the sources in order, as many in a unit as it holds."""
     unit: list[OutputFile] = []
     for file in sources:
         if unit and sum(len(each.text) for each in unit) + len(file.text) > UNIT_SIZE:

@@ -68,12 +68,12 @@ def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[
 
 
 def _helpers(extension: Extension, views: Sequence[NativeFunction]) -> list[str]:
-    """The headers that views need; an operator that only writes needs no headers of autograd's."""
+    """Return the headers that views need; an operator that only writes needs no headers of autograd's."""
     return [header(extension, path) for path in ("detail/Replay.h", "detail/Views.h")] if views else []
 
 
 def _redispatch(extension: Extension, function: NativeFunction) -> str:
-    """A call of what is below the key, with the key's guard."""
+    """Return a call that redispatches below `ADInplaceOrView`, under the key's guard."""
     signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
     arguments = ("dispatchKeySet & c10::after_ADInplaceOrView_keyset", *(b.name for b in signature.arguments))
     called = f"::{extension.namespace}::_ops::{name}::redispatch({', '.join(arguments)})"
@@ -100,7 +100,7 @@ def _writing(extension: Extension, function: NativeFunction) -> _Registered:
 
 
 def _constant(extension: Extension) -> frozenset[OperatorName]:
-    """The operators whose results have no gradient, as their derivatives say."""
+    """Return the operators whose results have no gradient, as their derivatives say."""
     return frozenset(one.func.func.name for one in with_derivatives(extension) if not gen_differentiable_outputs(one))
 
 

@@ -384,7 +384,7 @@ _NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 def _read_names(
     key: Scalar, operator: Operator, seen: dict[str, Named], is_constant: bool, log: Diagnostics
 ) -> Sequence[Named]:
-    """The arguments, or else the results, that a formula is for; empty if something is wrong with them.
+    """Return the arguments, or else the results, that a formula is for; empty if something is wrong with them.
 
     Any argument may be said to be constant.
     """

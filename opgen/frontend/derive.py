@@ -163,7 +163,7 @@ def out_schema(func: FunctionSchema) -> FunctionSchema:
 
 
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
-    """An out argument for each return that isn't an argument already, under a free alias name."""
+    """Yield an out argument for each return that isn't an argument already, under a free alias name."""
     taken = {name for annotation in func.arguments.annotations for name in annotation.alias_set}
     letters = chain(_LETTERS, (f"a{number}" for number in count()))
     free = (letter for letter in letters if letter not in taken)

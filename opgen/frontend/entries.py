@@ -111,7 +111,7 @@ def _name_offset(func: Scalar) -> int:
 
 
 def _name_span(func: Scalar) -> Span:
-    """The place of the operator's name and overload."""
+    """Return the place of the operator's name and overload."""
     start = _name_offset(func)
     return func.span_at(start, start + len(func.text[start:].partition("(")[0].rstrip()))
 
@@ -414,7 +414,7 @@ _OTHER_TAGS: Final = (frozenset[str](), frozenset({"pt2_compliant_tag"}))
 
 
 def implied_tags(namespace: str, func: FunctionSchema, form_tags: frozenset[str]) -> frozenset[str]:
-    """Tags that every operator of its kind carries, written or not: of the `form_tags`, the one for its form."""
+    """Return tags that every operator of its kind carries, written or not: of the `form_tags`, the one for its form."""
     kind = func.kind()
     names = _OUT_TAGS if kind is SchemaKind.out else _INPLACE_TAGS if kind is SchemaKind.inplace else _OTHER_TAGS
     tags = names[namespace == "aten"]

@@ -282,17 +282,17 @@ class _Recognizer:
         return False
 
     def _stray(self, token: Token) -> _NotAnExpressionError:
-        within = f", for '{self.open[-1].text}' is open" if self.open else ""
-        return _fail_unbalanced(f"'{token.text}' closes nothing here{within}", token)
+        within = f": '{self.open[-1].text}' is still open" if self.open else ""
+        return _fail_unbalanced(f"unmatched '{token.text}'{within}", token)
 
     def _may_close_here(self, token: Token) -> bool:
-        """Whether a bracket may close where an operand could be: it is empty, or a list with a last comma."""
+        """Return whether a bracket may close where an operand could be: it is empty, or a list with a last comma."""
         if not self.open or self.open[-1].text == "?" or not self.calls[-1]:
             return False
         return self.previous is self.open[-1] or (self.previous.text == "," and token.text == "}")
 
     def _is_initializer(self) -> bool:
-        """Whether a list in braces may be an operand here: it is an argument, or an element of such a list."""
+        """Return whether a list in braces may be an operand here: it is an argument, or an element of such a list."""
         return bool(self.open) and self.previous.text in ("(", "{", ",") and self.calls[-1]
 
     def _lambda(self) -> bool:
@@ -317,7 +317,7 @@ class _Recognizer:
                 depth.append(token)
             elif token.kind == "punctuation" and token.text in _CLOSING.values():
                 if _CLOSING[depth[-1].text] != token.text:
-                    message = f"'{token.text}' closes nothing here, for '{depth[-1].text}' is open"
+                    message = f"unmatched '{token.text}': '{depth[-1].text}' is still open"
                     raise _fail_unbalanced(message, token)
                 depth.pop()
             self.index += 1
@@ -342,7 +342,7 @@ class _Recognizer:
         return self._separator(token, text)
 
     def _is_cast(self) -> bool:
-        """Whether the parentheses just closed may hold a type, as in `(int64_t) x`."""
+        """Return whether the parentheses just closed may hold a type, as in `(int64_t) x`."""
         index = self.index - 2
         while self.tokens[index].kind == "word" or self.tokens[index].text in ("::", "<", ">", ",", "&", "*"):
             index -= 1

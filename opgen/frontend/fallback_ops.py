@@ -97,7 +97,7 @@ class _Listed:
 
 
 def packaged_fallback_ops() -> Source:
-    """The list for torch's own operators."""
+    """Return the list for torch's own operators."""
     text = (Path(__file__).parents[1] / _PACKAGED).read_text(encoding="utf-8")
     return Source(f"<opgen>/{_PACKAGED}", text)
 
@@ -111,7 +111,7 @@ def packaged_shim_names() -> frozenset[str]:
 def load_shims(
     functions: Iterable[NativeFunction], extra: Source | Path | None, release: Release, log: Diagnostics
 ) -> Shims:
-    """The operators of the package's list that are among `functions`, and those of a user's list.
+    """Return the operators of the package's list that are among `functions`, and those of a user's list.
 
     Of the package's list, what came after the release is left out.  What is wrong with the lists is logged,
     and left out.
@@ -133,7 +133,7 @@ def load_shims(
 
 
 def _read_list(where: Source | Path, log: Diagnostics, *, is_packaged: bool) -> tuple[list[_Listed], list[_Listed]]:
-    """The entries for any device, and those for each."""
+    """Return the entries for any device, and those for each."""
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a list of operators with shims", log)
     if values is None:
@@ -182,7 +182,7 @@ def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:
 
 
 def _released(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], release: Release) -> Iterator[_Listed]:
-    """The entries without what the package's list has for releases after this one."""
+    """Yield the entries without what the package's list has for releases after this one."""
     for entry in entries:
         function = known.get(entry.name)
         if not entry.is_packaged or function is None:

@@ -66,11 +66,11 @@ class Formula:
     """All words of the formula."""
 
     def span(self, start: int, end: int) -> Span:
-        """Where some characters of the formula were written."""
+        """Return where some characters of the formula were written."""
         return self.value.span_at(start, end)
 
     def span_of(self, word: str) -> Span:
-        """Where a word of the formula was written."""
+        """Return where a word of the formula was written."""
         return self.span(*find_word(self.value.text, word))
 
 
@@ -126,11 +126,11 @@ class Operator:
         return sum(returned.type.is_tensor_like() for returned in self.results.values())
 
     def kept_inputs(self, words: Container[str]) -> dict[str, NamedCType]:
-        """What can be kept of the arguments that are among the `words`."""
+        """Return what can be kept of the arguments that are among the `words`."""
         return {name: _by_value(name, binding) for name, binding in self.parameters.items() if name in words}
 
     def kept_outputs(self, words: Container[str]) -> dict[str, NamedCType]:
-        """What can be kept of the results that are among the `words`."""
+        """Return what can be kept of the results that are among the `words`."""
         return {
             name: NamedCType(name, cpp.return_type(returned).remove_const_ref())
             for name, returned in self.results.items()
@@ -138,20 +138,20 @@ class Operator:
         }
 
     def type_of(self, name: str) -> Type | str:
-        """The type of an argument."""
+        """Return the type of an argument."""
         argument = self.parameters[name].argument
         if isinstance(argument, SelfArgument):
             return argument.argument.type
         return argument.type if isinstance(argument, Argument) else "TensorOptions"
 
     def is_tensor(self, name: str) -> bool:
-        """Whether an argument is a tensor, or made of such."""
+        """Return whether an argument is a tensor, or made of such."""
         found = self.type_of(name)
         return isinstance(found, Type) and found.is_tensor_like()
 
 
 def _named_gradients(results: Mapping[str, Return], stated: tuple[bool, ...] | None) -> tuple[str, ...]:
-    """The gradients of the differentiable results that the schema names."""
+    """Return the gradients of the differentiable results that the schema names."""
     return tuple(
         [
             f"grad_{name}"
@@ -162,7 +162,7 @@ def _named_gradients(results: Mapping[str, Return], stated: tuple[bool, ...] | N
 
 
 def _result_names(function: NativeFunction) -> tuple[str, ...]:
-    """What formulas call the results; an in-place operator's is not `self`, which is what was before."""
+    """Return what formulas call the results; an in-place operator's is not `self`, which is what was before."""
     return (RESULT,) if function.func.name.name.inplace else cpp.return_names(function)
 
 
@@ -229,7 +229,7 @@ def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
 
 
 def _foreach_names(function: NativeFunction) -> tuple[str, ...]:
-    """The index with which formulas of operators on lists take one tensor of each."""
+    """Return the index with which formulas of operators on lists take one tensor of each."""
     return ("i",) if is_foreach_func(function) else ()
 
 
@@ -243,7 +243,7 @@ def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagno
 
 
 def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Operator) -> str:
-    """The label of a problem; for the gradient of a result that has none, why it has none."""
+    """Return the label of a problem; for the gradient of a result that has none, why it has none."""
     word = formula.value.text[problem.start : problem.end]
     if problem.id == "unknown-variable" and word.startswith("grad_") and word[5:] in operator.results:
         return f"'{word[5:]}' is not differentiable"
@@ -251,7 +251,7 @@ def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Opera
 
 
 def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[str]) -> str:
-    """The label of a problem; for a formula that is a single word, one of `words` if that is near."""
+    """Return the label of a problem; for a formula that is a single word, one of `words` if that is near."""
     is_all = problem.id == "unknown-variable" and problem.end - problem.start == len(formula.value.text)
     return (did_you_mean(formula.value.text, words) if is_all else "") or problem.label
 
@@ -277,7 +277,7 @@ def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterat
 
 
 def _gradient_words(formula: Formula, operator: Operator) -> list[str]:
-    """The words for gradients that a formula uses."""
+    """Return the words for gradients that a formula uses."""
     words, parameters = formula.words, operator.parameters
     return [w for w in ("grad", "grads", *operator.named_gradients) if w in words and w not in parameters]
 

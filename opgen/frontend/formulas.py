@@ -160,7 +160,7 @@ def keep(
     *,
     is_outside: bool = False,
 ) -> KeptFormula:
-    """The formula with expressions that are kept replaced by what they are kept as.
+    """Return the formula with expressions that are kept replaced by what they are kept as.
 
     `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results by name,
     or those of them that are among the words.  `is_outside` says that it is compiled outside of torch.
@@ -183,7 +183,7 @@ def keep(
 def _saved(
     values: Mapping[str, NamedCType], words: Container[str], kept: Mapping[str, list[_Found]]
 ) -> tuple[SavedAttribute, ...]:
-    """What is kept: by value, what is kept in its place first."""
+    """Return the saved variables, value by value; expressions that are saved instead of a value come before it."""
     if not values:
         return ()
     if not kept:
@@ -210,13 +210,13 @@ class _Reader:
         self.outputs_kept: dict[str, list[_Found]] = {}
 
     def is_whole(self, term: re.Match[str]) -> bool:
-        """Whether a term is about a tensor that may be None, of which only `->sym_sizes()` is kept by itself."""
+        """Return whether a term is of a tensor that may be None, of which only `->sym_sizes()` is saved by itself."""
         value = self.inputs.get(term["wrapped"] or term["owner"]) if self.is_outside else None
         is_optional = value is not None and value.type.spelled == OPTIONAL_TENSOR.spelled
         return is_optional and term["method"] != "->sym_sizes()"
 
     def replace(self, term: re.Match[str]) -> str:
-        """What stands for the term in the node's formula."""
+        """Return the replacement of the term in the node's formula."""
         if self.is_whole(term):
             return term.group()
         name = term["wrapped"] or term["owner"]
@@ -238,13 +238,13 @@ _OPTIONAL_STRING: Final = OptionalCType(BaseCType(stringT))
 
 
 def _pass_string(formula: str, name: str) -> str:
-    """The formula with `name` as it goes into a call: a string is kept as one that owns its text."""
+    """Return the formula with `name` as it goes into a call: a string is kept as one that owns its text."""
     passed = f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
     return re.sub(rf"\b{name}\b(?!\.|->)", passed, formula)
 
 
 def _read_tensor(formula: str, name: str) -> str:
-    """The formula with `name`, which may be None, as the node saves it: a tensor, undefined for None."""
+    """Return the formula with `name`, which may be None, as the node saves it: a tensor, undefined for None."""
     formula = re.sub(rf"\b{name}\s*(?:\.|->)\s*has_value\(\)", f"{name}.defined()", formula)
     formula = re.sub(rf"\b{name}\s*\.\s*value\(\)", name, formula)
     formula = re.sub(rf"(^|[(\[{{,?:=<>!&|+*/%-]|\breturn\b)(\s*)\*\s*{name}\b", rf"\1\2{name}", formula)
@@ -286,7 +286,7 @@ def used_gradient_indices(formula: str) -> list[tuple[int, int, int | None]]:
 
 
 def find_word(formula: str, word: str) -> tuple[int, int]:
-    """Where a word first stands in a formula."""
+    """Return where a word first stands in a formula."""
     found = re.search(rf"\b{re.escape(word)}\b", formula)
     return found.span() if found else (0, len(formula))
 
@@ -308,7 +308,7 @@ def find_problems(formula: str, words: frozenset[str], known: frozenset[str]) ->
 
 
 def _may_be_values(words: frozenset[str], formula: str) -> bool:
-    """Whether any of these words of a formula may stand for a value."""
+    """Return whether any of these words of a formula may stand for a value."""
     # Those that a bracket follows everywhere are functions, as nearly all are.
     others = [word for word in words if formula.count(f"{word}(") != formula.count(word)]
     return bool(others) and not words.isdisjoint(_VALUE.findall(formula))

@@ -45,7 +45,7 @@ def derive_forward(
     var_types: tuple[Type, ...],
     backward: Backward,
 ) -> ForwardDerivative:
-    """The tangents of the results `var_names`; raises `ForwardProblem` if they don't follow.
+    """Return the tangents of the results `var_names`; raises `ForwardProblem` if they don't follow.
 
     `words` are all words of the formula.
     """
@@ -62,12 +62,12 @@ def derive_forward(
 
 
 def suffixed(names: Sequence[str], suffix: str, words: Container[str]) -> tuple[str, ...]:
-    """Those of `names` that are among the `words` with the suffix."""
+    """Return those of `names` that are among the `words` with the suffix."""
     return tuple([name for name in names if name + suffix in words])
 
 
 def _apply_to_tangents(backward: Backward) -> str:
-    """A call of the operator with tangents in place of its differentiable arguments."""
+    """Return a call of the operator with tangents in place of its differentiable arguments."""
     function = backward.function
     if len(function.func.returns) > 1:
         raise ForwardProblem(f"'{AUTO_LINEAR}' works for operators with one result")
@@ -85,7 +85,7 @@ def _apply_to_tangents(backward: Backward) -> str:
 
 
 def _transpose(backward: Backward) -> str:
-    """The backward formula with the tangent for the gradient: the two are each other's conjugate."""
+    """Return the backward formula with the tangent for the gradient: the two are each other's conjugate."""
     if len(backward.differentiated) != 1:
         raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one differentiable argument")
     if len(backward.function.func.returns) != 1 or len(backward.formulas) != 1:

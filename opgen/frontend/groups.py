@@ -25,7 +25,7 @@ ViewForms = dict[ViewSchemaKind | SchemaKind, NativeFunction]
 
 
 def group_forms(functions: Iterable[NativeFunction]) -> defaultdict[Hashable, Forms]:
-    """The functions by signature and kind; of two that share both, the first stays."""
+    """Return the functions by signature and kind; of two that share both, the first stays."""
     found: defaultdict[Hashable, Forms] = defaultdict(dict)
     add_forms(found, functions)
     return found

@@ -64,7 +64,7 @@ def _hint(word: str, legal: Iterable[str]) -> str:
 
 
 def _constants(module: ast.Module) -> dict[str, str]:
-    """The strings that a module gives names to."""
+    """Return the strings that a module gives names to."""
     return {
         target.id: statement.value.value
         for statement in module.body

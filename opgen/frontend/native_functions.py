@@ -103,8 +103,8 @@ def _remark_on_ignored(entries: Iterable[Entry], ignored: Iterable[DispatchKey],
             if word.text in names:
                 left_out.setdefault(word.text, word)
     for name, word in left_out.items():
-        message = f"kernels under '{name}' are left out, as this build is not for it"
-        log.remark("kernel-left-out", message, word.span, "'opgen gen --help' says which flag asks for them")
+        message = f"kernels under '{name}' are not registered: this build doesn't enable it"
+        log.remark("kernel-left-out", message, word.span, "'opgen gen --help' lists the flag that enables them")
 
 
 def _release(functions: Source | Path, torch: Release | str | None, log: Diagnostics) -> Release | None:

@@ -281,7 +281,7 @@ class _Translator:
         found = _NUMBER.fullmatch(token.text)
         is_octal = re.match(r"0\d", token.text) is not None and "." not in token.text
         if found is None or is_octal:
-            raise UntranslatableError("is no number in Python", token)
+            raise UntranslatableError("is not a number in Python", token)
         digits = found["digits"].replace("'", "_")
         is_integer = digits.startswith(("0x", "0X", "0b", "0B")) or not set(digits) & set(".eE")
         return _Value(digits, is_integer=is_integer and found["suffix"] not in ("f", "F"))
@@ -289,7 +289,7 @@ class _Translator:
     def string(self) -> _Value:
         token = self.take()
         if not token.text.startswith('"') or "\\" in token.text or self.ahead.kind == "text":
-            raise UntranslatableError("is no string in Python", token)
+            raise UntranslatableError("is not a string in Python", token)
         return _Value(token.text)
 
     def arguments(self, closing: str) -> list[_Value]:
@@ -319,7 +319,7 @@ class _Translator:
             return _Value(python_name(name), is_integer=name in self.scope.integers)
         if name in _CONSTANTS and all(space in _NAMESPACES for space in spaces):
             return _Value(_CONSTANTS[name])
-        raise UntranslatableError("has no known meaning in Python", start)
+        raise UntranslatableError("has no known equivalent in Python", start)
 
     def _parts(self) -> list[str]:
         self.accept("::")
@@ -342,7 +342,7 @@ class _Translator:
         values = self.arguments("}")
         if name == "Tensor" and not values:
             return _Value("None")
-        raise UntranslatableError("has no known meaning in Python", start)
+        raise UntranslatableError("has no known equivalent in Python", start)
 
     def _call(self, spaces: Sequence[str], name: str, start: Token) -> _Value:
         values = self.arguments(")")
@@ -358,7 +358,7 @@ class _Translator:
             return _Value(f"{OWN_OPERATORS}.{name}({', '.join(_by_name(values, own, start))})")
         schemas = self.scope.torch.schemas(name) if spaces in ([], ["at"], ["torch"]) else ()
         if not schemas:
-            raise UntranslatableError("is no operator of torch or of the library", start)
+            raise UntranslatableError("is not an operator of torch or of the library", start)
         return _Value(f"{TORCH_OPERATORS}.{name}({', '.join(_by_name(values, schemas, start))})")
 
     def member(self, owner: _Value) -> _Value:
@@ -374,7 +374,7 @@ class _Translator:
         if name in _MEMBERS and not values:
             return _Value(f"{owner.within(_POSTFIX)}{_MEMBERS[name]}", is_integer=name in _INTEGERS)
         if not self.scope.torch.is_method(name):
-            raise UntranslatableError("is no method of tensors in Python", token)
+            raise UntranslatableError("is not a method of tensors in Python", token)
         given = _by_name([owner, *values], self.scope.torch.schemas(name), token)[1:]
         return _Value(f"{owner.within(_POSTFIX)}.{name}({', '.join(given)})")
 
@@ -434,7 +434,7 @@ def find_python_problems(text: str, known: Collection[str]) -> list[FormulaProbl
         tree = parse_python_expression(text.strip())
     except SyntaxError as problem:
         start = min(max((problem.offset or 1) - 1, 0), max(len(text) - 1, 0))
-        return [FormulaProblem("formula-syntax", f"this isn't Python: {problem.msg}", start, start + 1)]
+        return [FormulaProblem("formula-syntax", f"this isn't valid Python: {problem.msg}", start, start + 1)]
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     legal = {*map(python_name, known), *_BUILTINS, *bound}

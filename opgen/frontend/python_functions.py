@@ -56,7 +56,7 @@ from opgen.program.python import PythonFunction, PythonProgram
 def derive_python(
     program: Program, forms: Iterable[DeprecatedForm], log: Diagnostics, *, symint: bool = True
 ) -> PythonProgram | None:
-    """The operators as Python sees them, with their old forms; None, with the reasons logged, if any can't be bound.
+    """Return the operators as Python sees them; None, with the reasons logged, if any can't be bound.
 
     Without `symint`, Python gives plain integers only.
     """
@@ -163,7 +163,7 @@ def _can_be_bound(function: NativeFunction, legal: set[Type], log: Diagnostics) 
 
 
 def _with_means(signature: PythonSignature) -> PythonSignature:
-    """The signature with 1 for `Mean`: torch's parser takes `at::Reduction::Mean` for 0, which is no reduction."""
+    """Return the signature with 1 for `Mean`: torch's parser reads `at::Reduction::Mean` as 0, no reduction."""
     if all(argument.default != "Mean" for argument in signature.arguments()):
         return signature
     args, kwargs = (
@@ -174,7 +174,7 @@ def _with_means(signature: PythonSignature) -> PythonSignature:
 
 
 def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, ...]:
-    """The operators that get bindings; logs what keeps any of them from it, each by itself."""
+    """Return the operators that get bindings; the reason is logged for each that can't have one."""
     legal: set[Type] = set()
     bound = tuple(filter(should_generate_py_binding, program.functions))
     for function in bound:

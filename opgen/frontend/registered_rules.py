@@ -60,7 +60,7 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
 
 
 def _refusal(type: Type, *, is_nested: bool = True) -> str:
-    """Why torch registers no operator with the type; empty if it does."""
+    """Return why torch registers no operator with the type; empty if it does."""
     if isinstance(type, OptionalType):
         return _refusal(type.elem, is_nested=is_nested)
     if isinstance(type, ListType):
@@ -93,7 +93,7 @@ def _check_default_order(entry: Entry) -> Iterator[Diagnostic]:
 
 
 def _wanted_list(default: str, type: ListType) -> str:
-    """What may stand in place of a list's default, whose elements are written as values of their own."""
+    """Return the fix for a list's default, whose elements have defaults of their own type."""
     if not (default.startswith("[") and default.endswith("]")):
         return f"write a list of {type.elem}, as in '[…]'"
     words = [word.strip() for word in default[1:-1].split(",") if word.strip()]
@@ -101,7 +101,7 @@ def _wanted_list(default: str, type: ListType) -> str:
 
 
 def wanted_registered_default(default: str, type: Type) -> str:
-    """What may stand in place of a default that torch can't use; nothing if it may stay."""
+    """Return the fix for a default that torch can't use; empty if torch can use it."""
     elem = type.elem if isinstance(type, OptionalType) else type
     is_nullable = elem is not type or (isinstance(type, BaseType) and type.name in _NULLABLE)
     if default == "None":

@@ -44,7 +44,7 @@ def check_removed_keys(entries: Iterable[Entry], release: Release) -> Iterator[D
 
 
 def _last_with(type: BaseTy) -> str:
-    """The flag with which definitions may have a type that was removed."""
+    """Return the flag with which definitions may have a type that was removed."""
     names = [release.name for release in known_releases() if type not in release.removed_types]
     return f"{TORCH_VERSION_FLAG} {names[-1]} has it" if names else ""
 

@@ -194,7 +194,7 @@ def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
 def _check_composites(entry: Entry) -> Iterator[Diagnostic]:
     keys = [key for key in _EXCLUSIVE_COMPOSITE_KEYS if key in entry.kernels]
     if len(keys) > 1:
-        message = f"{' and '.join(map(str, keys))} serve the same calls"
+        message = f"{' and '.join(map(str, keys))} handle the same calls"
         label = "keep one: CompositeImplicitAutograd where autograd follows from the body, else another"
         note = Note("the other one is here", entry.key_span(keys[0]))
         yield Diagnostic("several-composites", message, entry.key_span(keys[1]), label, (note,))

@@ -58,7 +58,7 @@ class TextPlaces:
     """Where the text begins: after an opening quote."""
 
     def offsets(self, start: int, end: int) -> tuple[int, int]:
-        """The range where the characters `start` to `end` were written; clamped to the text."""
+        """Return the range where the characters `start` to `end` were written; clamped to the text."""
         count = len(self.starts)
         start = max(0, min(start, count))
         if start == count:
@@ -70,7 +70,7 @@ class TextPlaces:
 
 
 def text_places(written: str, text: str, style: str) -> TextPlaces:
-    """Where each character of `text` stands in `written`, its form in YAML's `style`."""
+    """Return where each character of `text` stands in `written`, its form in YAML's `style`."""
     starts: list[int] = []
     ends: list[int] = []
     first = 1 if style in ("'", '"') else 0
@@ -94,7 +94,7 @@ def _fill(starts: list[int], ends: list[int], count: int, begin: int, limit: int
 
 
 def _pieces(written: str, text: str, style: str) -> Iterator[tuple[str, int, int]]:
-    """The parts of `written` that are surely text, resolved, each with its range."""
+    """Yield the parts of `written` that are text, with escapes resolved, each with its range."""
     if style in ("|", ">"):
         yield from _block_lines(written, text)
     elif style == '"':
@@ -109,7 +109,7 @@ def _pieces(written: str, text: str, style: str) -> Iterator[tuple[str, int, int
 
 
 def _resolved(part: str) -> str:
-    """What a part of a double-quoted scalar stands for."""
+    """Return what a part of a double-quoted scalar stands for."""
     if not part.startswith("\\"):
         return part
     if part[1] in "xuU":
@@ -118,7 +118,7 @@ def _resolved(part: str) -> str:
 
 
 def _block_lines(written: str, text: str) -> Iterator[tuple[str, int, int]]:
-    """The lines of a block scalar that have text, without the block's indentation."""
+    """Yield the lines of a block scalar that have text, without the block's indentation."""
     header = re.compile(_BLOCK_HEADER).match(written)
     lines = [m for m in re.compile(_LINES).finditer(written, header.end() if header else 0) if m.group().strip()]
     if not lines:

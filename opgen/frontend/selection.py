@@ -70,7 +70,7 @@ _Words: TypeAlias = tuple[tuple[str, tuple[Scalar, ...]], ...]
 
 
 def operator_name(node: Node) -> Scalar:
-    """An operator with its namespace, and perhaps its overload."""
+    """Return an operator with its namespace, and perhaps its overload."""
     name = scalar(node)
     if re.fullmatch(_OPERATOR, name.text):
         return name
@@ -82,7 +82,7 @@ def operator_name(node: Node) -> Scalar:
 
 
 def listed_names(node: Node) -> tuple[str, ...]:
-    """Names of classes or features; C++ gets them as one list with semicolons between them."""
+    """Return names of classes or features; C++ gets them as one list with semicolons between them."""
     log, words = Diagnostics(), word_list(node)
     for word in words:
         check_listed_name(word, log)
@@ -98,7 +98,7 @@ def check_listed_name(word: Scalar, log: Diagnostics) -> None:
 
 
 def operators(node: Node) -> MappingNode:
-    """The operators' own mappings, which are read one by one."""
+    """Return the operators' own mappings, which are read one by one."""
     if not isinstance(node, MappingNode):
         label = "write 'namespace::name: {}' for each"
         raise UserError(Diagnostic("wrong-kind", "the operators of a selection must be a mapping", node.span, label))
@@ -159,7 +159,7 @@ def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics, legal: Col
 
 
 def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:
-    """The selection that a list of operators on the command line stands for: inference, all overloads."""
+    """Return the selection that a list of operators on the command line stands for: inference, all overloads."""
     return selection_of_words(words_of_flag(OPERATOR_LIST_FLAG, names), log, known)
 
 
@@ -247,7 +247,7 @@ def _nearest(name: str, known: KnownOperators) -> str:
 
 
 def _did_you_mean_within(name: str, candidates: Collection[str]) -> str:
-    """The nearest name of the same namespace; of any, if there is no such namespace.
+    """Return the nearest name of the same namespace; of any, if there is no such namespace.
 
     Namespaces must not count, or all names of one would be near.
     """
@@ -272,7 +272,7 @@ def _read_operators(
 
 
 def _read_operator(name: str, node: Node, log: Diagnostics) -> SelectiveBuildOperator | None:
-    """One operator of a selection file; an empty value leaves everything at its default."""
+    """Return one operator of a selection file; an empty value leaves everything at its default."""
     if isinstance(node, Scalar) and node.is_empty:
         return SelectiveBuildOperator.from_legacy_operator_name_without_overload(name)
     values = read_fields(node, OPERATOR_TABLE, f"operator '{name}'", log)
@@ -295,7 +295,7 @@ def checked_names(names: Iterable[Scalar], log: Diagnostics) -> tuple[Scalar, ..
 
 
 def words_of_flag(flag: str, words: Sequence[str]) -> tuple[Scalar, ...]:
-    """The words given to a flag, with their places in the line that they make."""
+    """Return the words given to a flag, with their places in the line that they make."""
     source, start, placed = Source(flag, " ".join(words)), 0, []
     for word in words:
         placed.append(Scalar(word, source, start, start + len(word)))

@@ -44,7 +44,7 @@ def _parse(source: Source) -> ast.Module:
         return parse_python(source.text)
     except SyntaxError as problem:
         span = _span(source, problem.lineno or 1, max((problem.offset or 1) - 1, 0), 1)
-        raise UserError(Diagnostic("shape-function-syntax", f"this isn't Python: {problem.msg}", span)) from None
+        raise UserError(Diagnostic("shape-function-syntax", f"this isn't valid Python: {problem.msg}", span)) from None
 
 
 def _functions(tree: ast.Module, source: Source) -> Iterator[tuple[str, Span]]:
@@ -72,7 +72,7 @@ def _mistakes(program: Program, operators: dict[str, NativeFunction], name: str,
 
 
 def _has_meta(program: Program, function: NativeFunction) -> bool:
-    """Whether something else tells what the operator returns."""
+    """Return whether something else tells what the operator returns."""
     meta = program.backend_indices.get(DispatchKey.Meta)
     is_given = meta is not None and meta.has_kernel(function)
     return is_given or function.part_of_structured_group or function.has_composite_kernel

@@ -78,7 +78,7 @@ def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _mapping_in_value(found: _Problem) -> Diagnostic:
-    """A `: ` in a plain value; or a line that is indented so that it continues the value above."""
+    """Return a `: ` in a plain value; or a line that is indented so that it continues the value above."""
     start = found.line_start(found.at)
     key = re.compile(_KEY).match(found.source.text, start, found.at)
     if key:
@@ -100,7 +100,7 @@ def _list_in_value(found: _Problem) -> Diagnostic:
 
 
 def _bad_start(found: _Problem) -> Diagnostic:
-    """A tab, or a character that YAML reserves."""
+    """Return a tab, or a character that YAML reserves."""
     character = found.source.text[found.at : found.at + 1]
     if character == "\t":
         return _tab(found)

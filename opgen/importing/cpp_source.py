@@ -43,7 +43,7 @@ def read_cpp(text: str) -> Iterator[Registration]:
 
 
 def _without_comments(text: str) -> str:
-    """The text with blanks in place of comments, so that offsets stay."""
+    """Return the text with blanks in place of comments, so that offsets stay."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", found[0]) if found[0][:2] in ("//", "/*") else found[0]
@@ -55,7 +55,7 @@ _NESTING: Final = re.compile(r'[(){}\[\]]|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|
 
 
 def _closing(text: str, opening: int) -> int:
-    """Where the bracket that opens at `opening` closes."""
+    """Return where the bracket that opens at `opening` closes."""
     depth = 0
     for found in _NESTING.finditer(text, opening):
         depth += {"(": 1, "{": 1, "[": 1}.get(found[0], 0) - {")": 1, "}": 1, "]": 1}.get(found[0], 0)
@@ -65,7 +65,7 @@ def _closing(text: str, opening: int) -> int:
 
 
 def _arguments(inside: str) -> list[str]:
-    """The arguments of a call, as they are written."""
+    """Return the arguments of a call, as they are written."""
     parts, depth, start = [], 0, 0
     for found in re.finditer(rf"{_NESTING.pattern}|,", inside, re.DOTALL):
         depth += {"(": 1, "{": 1, "[": 1}.get(found[0], 0) - {")": 1, "}": 1, "]": 1}.get(found[0], 0)
@@ -79,7 +79,7 @@ _ESCAPES: Final = MappingProxyType({"n": "\n", "t": "\t", '"': '"', "\\": "\\", 
 
 
 def _literal(text: str) -> str | None:
-    """The value of a literal, or of several in a row; None if it isn't one."""
+    """Return the value of a literal, or of several in a row; None if it isn't one."""
     inner = re.sub(
         r"^(?:TORCH_SELECTIVE_SCHEMA|TORCH_SELECTIVE_NAME|at::|torch::schema)\s*\((.*)\)$", r"\1", text, flags=re.S
     )
@@ -100,7 +100,7 @@ def _definition(namespace: str, inside: str, offset: int, _: str) -> Registratio
     arguments = _arguments(inside)
     schema = _literal(arguments[0]) if arguments else None
     if schema is None:
-        return Registration(namespace, "", offset, problem="a schema that is no literal can't be read")
+        return Registration(namespace, "", offset, problem="a schema that is not a literal can't be read")
     namespace, schema = _split(namespace, schema)
     if "(" not in schema:
         problem = f"'{namespace}::{schema}' has no schema here: torch infers it from the kernel"
@@ -116,7 +116,7 @@ def _implementation(namespace: str, inside: str, offset: int, key: str) -> Regis
     name = _literal(arguments[0]) if arguments else None
     if name is None:
         return Registration(
-            namespace, "", offset, problem="a kernel of an operator whose name is no literal can't be read"
+            namespace, "", offset, problem="a kernel of an operator whose name is not a literal can't be read"
         )
     namespace, name = _split(namespace, name)
     given = re.search(r"DispatchKey::(\w+)|\b(k(?:CPU|CUDA|Meta|XPU|MPS|HIP))\b", ", ".join(arguments[1:]))
@@ -124,13 +124,13 @@ def _implementation(namespace: str, inside: str, offset: int, key: str) -> Regis
         key = given[1] or _DEVICE_KEYS[given[2]]
     kernel = _kernel_name(arguments[-1].rstrip(")") if arguments[-1].startswith("torch::dispatch") else arguments[-1])
     if not kernel:
-        problem = f"the kernel of '{namespace}::{name}' under {key or 'all keys'} is no function with a name"
+        problem = f"the kernel of '{namespace}::{name}' under {key or 'all keys'} is not a named function"
         return Registration(namespace, name, offset, problem=problem)
     return Registration(namespace, name, offset, key or "CompositeImplicitAutograd", kernel)
 
 
 def _split(namespace: str, text: str) -> tuple[str, str]:
-    """The namespace that a text begins with, or else the block's, and the rest."""
+    """Return the namespace that a text begins with (else the block's), and the rest."""
     head, colons, rest = text.partition("(")[0].partition("::")
     return (head, text[len(head) + 2 :]) if colons and rest else (namespace, text)
 

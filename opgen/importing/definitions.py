@@ -102,7 +102,7 @@ def _entry(namespace: str, operator: Operator) -> Iterator[str]:
 
 
 def _scalar(text: str) -> str:
-    """The text as YAML reads it back: plain if that works, in quotes otherwise."""
+    """Return the text as YAML reads it back: plain if that works, in quotes otherwise."""
     if ": " in text or " #" in text or text.endswith(":"):
         return "'" + text.replace("'", "''") + "'"
     return text

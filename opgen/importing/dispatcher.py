@@ -72,7 +72,7 @@ def _operators(torch: Any, names: Sequence[str], log: Diagnostics) -> Iterator[O
 
 
 def _schema(torch: Any, qualified: str) -> str | None:
-    """The operator's schema, without its namespace, in a text that torch reads."""
+    """Return the operator's schema, without its namespace, in a text that torch reads."""
     name, _, overload = qualified.partition(".")
     found = torch._C._get_schema(name, overload) if torch._C._dispatch_has_kernel(qualified) else None
     text = str(found) if found is not None else _registered_schema(torch, name, overload)
@@ -87,7 +87,7 @@ def _registered_schema(torch: Any, name: str, overload: str) -> str | None:
 
 
 def _readable(text: str) -> str:
-    """What torch prints and can't read: `$0! -> ` for the alias set of `Tensor!`, a device without its quotes."""
+    """Replace what torch prints but can't parse: `$0! -> ` for an alias set, a device without quotes."""
     text = re.sub(r"\((\$(\d+))! -> \)", r"(a\2!)", text)
     return re.sub(r"(Device\??) (\w+)=(?!None)([a-z]+(?::\d+)?)", r'\1 \2="\3"', text)
 

@@ -50,7 +50,7 @@ def read_python(text: str) -> Iterator[Registration]:
     try:
         tree = parse_python(text)
     except SyntaxError as problem:
-        yield Registration("", "", 0, problem=f"this is no Python: {problem}")
+        yield Registration("", "", 0, problem=f"this isn't valid Python: {problem}")
         return
     reader = _Reader(text)
     for node in ast.walk(tree):
@@ -145,14 +145,14 @@ def _tags(node: ast.Call) -> tuple[str, ...]:
 
 def _defined(namespace: str, schema: str | None, node: ast.Call, offset: int) -> Registration:
     if schema is None:
-        return Registration(namespace, "", offset, problem="a schema that is no literal can't be read")
+        return Registration(namespace, "", offset, problem="a schema that is not a literal can't be read")
     return Registration(namespace, " ".join(schema.split()), offset, tags=_tags(node))
 
 
 def _implemented(namespace: str, name: str | None, key: str, offset: int) -> Registration:
     if name is None:
         return Registration(
-            namespace, "", offset, problem="a kernel of an operator whose name is no literal can't be read"
+            namespace, "", offset, problem="a kernel of an operator whose name is not a literal can't be read"
         )
     base = name.rpartition("::")[2]
     key = _DEVICES.get(key, key) or "CompositeImplicitAutograd"
@@ -163,7 +163,7 @@ def _implemented(namespace: str, name: str | None, key: str, offset: int) -> Reg
 def _custom(name: str | None, decorator: ast.Call, function: ast.FunctionDef, offset: int) -> Iterator[Registration]:
     namespace, _, base = (name or "").partition("::")
     if not base:
-        yield Registration("", "", offset, problem="an operator whose name is no literal can't be read")
+        yield Registration("", "", offset, problem="an operator whose name is not a literal can't be read")
         return
     schema = _keyword_text(decorator, "schema")
     text = base + schema if schema else _inferred(base, decorator, function)

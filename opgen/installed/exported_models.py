@@ -80,12 +80,12 @@ def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
     try:
         names, classes = _look_into(path)
     except (OSError, zipfile.BadZipFile) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else "it is no zip archive"
+        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else "it is not a zip archive"
         log.error("unreadable-model", f"can't read the model '{path}': {reason}", notes=_ADVICE)
         return None
     kind = _kind_of(names)
     if kind is None:
-        log.error("unreadable-model", f"'{path}' holds no operators: it is no exported model", notes=_ADVICE)
+        log.error("unreadable-model", f"'{path}' has no operators: it is not an exported model", notes=_ADVICE)
         return None
     module, read = _READERS[kind]
     library = import_torch(module, _COMMAND, log)

@@ -63,4 +63,4 @@ def check_upgraders(
     for operator, name in needed_upgraders(operators):
         if name not in known:
             message = f"the installed torch names an upgrader '{name}' for '{operator}', but has no byte code for it"
-            log.error("upgrader-unreadable", message, label="install torch anew, or another release of it")
+            log.error("upgrader-unreadable", message, label="reinstall torch, or install another release of it")

@@ -78,7 +78,7 @@ class GenLazyNativeFuncDefinition:
         return [_SNIPPETS.render("kernel", head=head, body=body)]
 
     def signature(self, function: NativeFunction) -> Signature:
-        """The signature of the kernel."""
+        """Return the signature of the kernel."""
         return kernel_signature(function, self.backend_index)
 
     # ------------------------------------------------------------ parts that backends may have different
@@ -258,7 +258,7 @@ def _is_written(binding: Binding) -> bool:
 
 
 def _symbolic_shapes(schema: LazyIrSchema) -> list[str]:
-    """Statements that check the number of shapes, and make symbolic ones if the backend has such."""
+    """Return statements that check the number of shapes, and make symbolic ones if the backend has such."""
     names = ", ".join(argument.name for argument in schema.filtered_args())
     return [
         f"TORCH_INTERNAL_ASSERT(shapes.size() == {len(schema.returns)});",
@@ -271,7 +271,7 @@ def _symbolic_shapes(schema: LazyIrSchema) -> list[str]:
 
 
 def _shapes_of_result(schema: LazyIrSchema) -> list[str]:
-    """Statements that make `shapes` of the tensors in `out_meta`."""
+    """Return statements that make `shapes` of the tensors in `out_meta`."""
     vector = "std::vector<torch::lazy::Shape> shapes"
     if schema.returns_list:
         shape = _shape_of("each", "shapes.emplace_back")

@@ -1,6 +1,6 @@
 """Operators → a diagnostic for each that can't have a node or a kernel of a lazy backend.
 
-    backend.yaml:4:16: error: no kernel can be made for 'put': it returns nothing, […] [lazy-operator]
+    backend.yaml:4:16: error: can't generate a kernel for 'put': it returns nothing, […] [lazy-operator]
         4 | full_codegen: [put]
           |                ^^^ write its kernel by hand, and list it under 'supported'
 
@@ -60,7 +60,7 @@ def check_lazy(
             continue
         what = "kernel" if is_kernel else "node"
         note = Note(f"it is {function.func}", function.loc)
-        message = f"no {what} can be made for '{name}': it {reason.what}"
+        message = f"can't generate a {what} for '{name}': it {reason.what}"
         if reason.is_write:
             left_out.add(name)
             log.warning("lazy-operator", message, span, f"it is left out; {reason.fix}", [note])
@@ -83,7 +83,7 @@ def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], l
     for node in backend.non_native:
         reason = _why_no_node(node.func)
         if reason is not None:
-            log.error("lazy-operator", f"no node can be made for '{node.func.name}': it {reason.what}", node.loc)
+            log.error("lazy-operator", f"can't generate a node for '{node.func.name}': it {reason.what}", node.loc)
             continue
         schema = non_native_schema(node, NON_NATIVE_PROPERTIES, "torch::lazy::Value")
         _check_name(schema, str(node.func.name), node.loc, named, log)

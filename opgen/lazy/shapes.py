@@ -52,7 +52,7 @@ class GenLazyShapeInferenceDefinition:
     tensor_class: str
 
     def __call__(self, function: NativeFunction) -> list[str]:
-        """The declaration of the function for an operator, if there must be one."""
+        """Return the declaration of the function for an operator, if there must be one."""
         signature = shape_signature(function, self.backend_index)
         return [] if signature is None else [f"{signature.shape_decl};"]
 

@@ -68,7 +68,7 @@ def _parameter(argument: Argument) -> str:
 
 
 def _declared(operator: Operator) -> Iterator[str]:
-    """The parameters with their defaults: in C++, all parameters after one with a default need one as well."""
+    """Yield the parameters with their defaults: in C++, all parameters after one with a default need one as well."""
     last = max((i for i, each in enumerate(operator.arguments) if each.default is None), default=-1)
     for index, argument in enumerate(operator.arguments):
         default = argument.default if index > last else None
@@ -130,14 +130,14 @@ def _unpacked(argument: Argument) -> str:
 
 
 def _locals(operator: Operator) -> Iterator[str]:
-    """The arguments under their names, of what is called `arrays_` and `params_`."""
+    """Yield statements that unpack the arguments from `arrays_` and `params_`."""
     for argument in operator.arguments:
         whole = "arrays_" if argument.type.is_array else "params_"
         yield f"[[maybe_unused]] const auto& {argument.name} = {whole}.{argument.name};"
 
 
 def _results(operator: Operator) -> str:
-    """What is returned, of the arrays in `results_`."""
+    """Return the expression that the function returns, in terms of `results_`."""
     if operator.results is Results.ARRAY:
         return "results_[0]"
     if operator.results is Results.LIST:
@@ -215,14 +215,14 @@ def _result_dtype(dtype: str | None) -> str:
 
 
 def _switched(operator: Operator) -> str:
-    """The dtype that says which kernel runs."""
+    """Return the dtype that says which kernel runs."""
     if not operator.promoted:
         return "outputs_[0].dtype()"
     return f"detail::flat({', '.join(argument.name for argument in operator.promoted)})[0].dtype()"
 
 
 def _switched_dtypes(operator: Operator) -> tuple[str, ...]:
-    """The dtypes that the kernel is compiled for."""
+    """Return the dtypes that the kernel is compiled for."""
     first = operator.result_dtypes[0]
     return (first,) if not operator.promoted and first is not None and first in ELEMENT_TYPES else operator.dtypes
 
@@ -238,7 +238,7 @@ def _result_element(operator: Operator, index: int) -> str:
 
 
 def _captures(operator: Operator) -> Iterator[str]:
-    """What the lambda holds that runs on the stream: plain pointers or views, and the other arguments."""
+    """Yield the captures of the lambda that runs on the stream: pointers or views, and the other arguments."""
     function = "data" if operator.pointwise else "view"
     for argument in operator.arrays:
         yield f"{argument.name}_ = detail::{function}<{_element(operator, argument)}>({argument.name})"
@@ -271,7 +271,7 @@ def _pointwise_body(operator: Operator) -> Iterator[str]:
 
 
 def _loaded(argument: Argument) -> str:
-    """What a pointwise kernel gets for an argument."""
+    """Return what a pointwise kernel gets for an argument."""
     if not argument.type.is_array:
         return argument.name
     if argument.type.optional:
@@ -283,13 +283,13 @@ def _loaded(argument: Argument) -> str:
 
 
 def _kernel_prefix(operator: Operator) -> str:
-    """What the author's CPU kernel begins with: it is a template, unless all its dtypes are fixed."""
+    """Return what the author's CPU kernel begins with: it is a template, unless all its dtypes are fixed."""
     texts = [_kernel_returns(operator), *_kernel_parameters(operator)]
     return "template <typename T>" if any(re.search(r"\bT\b", text) for text in texts) else "inline"
 
 
 def _kernel_returns(operator: Operator) -> str:
-    """What the author's CPU kernel returns."""
+    """Return what the author's CPU kernel returns."""
     if not operator.pointwise:
         return "void"
     elements = [_result_element(operator, index) for index in range(operator.result_count)]
@@ -297,7 +297,7 @@ def _kernel_returns(operator: Operator) -> str:
 
 
 def _kernel_parameters(operator: Operator) -> Iterator[str]:
-    """The parameters of the author's CPU kernel."""
+    """Yield the parameters of the author's CPU kernel."""
     for argument in operator.arguments:
         if not argument.type.is_array:
             yield _parameter(argument)

@@ -34,7 +34,7 @@ _SAME_DTYPE: Final = "same"
 
 
 def _expressions(node: Node) -> tuple[Scalar, ...]:
-    """One C++ expression, or a list of them."""
+    """Return one C++ expression, or a list of them."""
     nodes = node.items if isinstance(node, ListNode) else (node,)
     return tuple(_expression(each) for each in nodes)
 
@@ -60,7 +60,7 @@ def _device(node: Node) -> Scalar:
         raise UserError(
             Diagnostic(
                 "unknown-device",
-                f"'{found.text}' is no device that a kernel can be for",
+                f"'{found.text}' is not a device that a kernel can have",
                 found.span,
                 expected(found.text, DEVICES),
             )
@@ -69,7 +69,7 @@ def _device(node: Node) -> Scalar:
 
 
 def _dtypes(node: Node) -> tuple[str, ...]:
-    """A word for several dtypes, or a list of dtypes."""
+    """Return a word for several dtypes, or a list of dtypes."""
     if isinstance(node, ListNode):
         if not node.items:
             raise UserError(Diagnostic("missing-value", "a kernel needs at least one dtype", node.span))
@@ -82,7 +82,7 @@ def _dtype(node: Node, others: Iterable[str] = ()) -> Scalar:
     found = scalar(node)
     if found.text not in ELEMENT_TYPES:
         label = expected(found.text, [*others, *ELEMENT_TYPES], limit=20)
-        raise UserError(Diagnostic("unknown-dtype", f"'{found.text}' is no dtype", found.span, label))
+        raise UserError(Diagnostic("unknown-dtype", f"'{found.text}' is not a dtype", found.span, label))
     return found
 
 
@@ -104,14 +104,14 @@ def _formulas(node: Node) -> tuple[tuple[Scalar, Scalar], ...]:
 
 
 def _vmap(node: Node) -> Scalar | tuple[tuple[Scalar, Scalar], ...]:
-    """A word, or the arguments that change when a batch axis comes first."""
+    """Return a word, or the arguments that change when a batch axis comes first."""
     if isinstance(node, MappingNode):
         return _formulas(node)
     found = scalar(node)
     words = [each.value for each in Batching]
     if found.text not in words:
         label = did_you_mean(found.text, words) or f"expected one of: {', '.join(words)}; or arguments and expressions"
-        raise UserError(Diagnostic("unknown-vmap-rule", f"'{found.text}' is no way to batch", found.span, label))
+        raise UserError(Diagnostic("unknown-vmap-rule", f"'{found.text}' is not a batching rule", found.span, label))
     return found
 
 
@@ -306,14 +306,19 @@ def _check_operator(operator: Operator, values: Values, log: Diagnostics) -> Non
     if operator.metal is not None:
         _check_metal(operator, values, log)
     if operator.batching is Batching.POINTWISE and not operator.pointwise:
-        log.error("unknown-vmap-rule", "only pointwise operators batch like that", values.span(VMAP), "write 'leading'")
+        log.error(
+            "unknown-vmap-rule",
+            "only pointwise operators can have this batching rule",
+            values.span(VMAP),
+            "write 'leading'",
+        )
 
 
 def _check_metal(operator: Operator, values: Values, log: Diagnostics) -> None:
     """Report what a Metal kernel can't take or return."""
     own = [*(dtype for _, dtype in operator.input_dtypes), *(dtype for dtype in operator.result_dtypes if dtype)]
     if not metal_dtypes(operator) or any(dtype in ELEMENT_TYPES and dtype not in METAL_TYPES for dtype in own):
-        message = f"there are no such dtypes in Metal as the kernel '{operator.metal}' would need"
+        message = f"Metal has none of the dtypes that the kernel '{operator.metal}' needs"
         log.error("no-metal-dtype", message, values.span(DISPATCH), f"Metal has {', '.join(METAL_TYPES)}")
     for argument in operator.arguments:
         reason = why_not_metal(argument)
@@ -323,7 +328,7 @@ def _check_metal(operator: Operator, values: Values, log: Diagnostics) -> None:
 
 
 def _read_shapes(values: Values, signature: Signature, log: Diagnostics) -> Iterator[str]:
-    """The shape of each result; one rule serves all of them."""
+    """Yield the shape of each result; one rule serves all of them."""
     rules, count = values[SHAPE], signature.result_count
     if rules and len(rules) not in (1, count):
         message = f"{len(rules)} shapes for {count} result{'s' if count != 1 else ''}"
@@ -342,7 +347,7 @@ def _named_shape(rule: Scalar, arrays: list[Argument], log: Diagnostics) -> str:
     if rule.text == "scalar":
         return "mx::Shape{}"
     if not plain:
-        log.error("bad-shape", f"'{rule.text}' is about an array, and there is none that is always given", rule.span)
+        log.error("bad-shape", f"'{rule.text}' needs an array that is always given, and there is none", rule.span)
         return ""
     if rule.text == "same":
         return f"{plain[0].name}.shape()"
@@ -358,7 +363,7 @@ def _read_result_dtypes(values: Values, signature: Signature, log: Diagnostics) 
     for word in words:
         if word.text not in (*legal, *ELEMENT_TYPES, _SAME_DTYPE):
             label = expected(word.text, [_SAME_DTYPE, *legal, *ELEMENT_TYPES], limit=20)
-            log.error("unknown-dtype", f"'{word.text}' is no dtype", word.span, label)
+            log.error("unknown-dtype", f"'{word.text}' is not a dtype", word.span, label)
     dtypes = tuple(None if word.text == _SAME_DTYPE else word.text for word in words) or (None,)
     return dtypes * count if len(dtypes) == 1 else dtypes
 
@@ -395,7 +400,7 @@ def _read_batching(
 
 
 def _read_gradients(values: Values, signature: Signature, log: Diagnostics) -> Iterator[Gradient]:
-    """The gradient of each array argument; all of them, or none at all."""
+    """Yield the gradient of each array argument; all of them, or none at all."""
     formulas = values[GRAD]
     if not formulas:
         return
@@ -403,7 +408,7 @@ def _read_gradients(values: Values, signature: Signature, log: Diagnostics) -> I
     for name, _ in formulas:
         _check_argument(name, [argument.name for argument in arrays], "array argument", log)
     if signature.results is Results.LIST:
-        message = "there are no gradients of an operator that returns a list: its number of results is not known"
+        message = "an operator that returns a list can't have gradients: its number of results is not known"
         log.error("bad-results", message, values.span(GRAD), "return a tuple")
         return
     by_name = {name.text: formula for name, formula in formulas}

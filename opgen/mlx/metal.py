@@ -63,7 +63,7 @@ def _scalar(argument: Argument) -> str:
 
 
 def _buffers(operator: Operator) -> Iterator[str]:
-    """The parameters of the kernel, in the order in which `_bound` binds them."""
+    """Yield the parameters of the kernel, in the order in which `_bound` binds them."""
     texts: list[str] = []
     for argument in operator.arrays:
         texts.append(f"device const {_element(operator, argument)}* {argument.name}")
@@ -75,7 +75,7 @@ def _buffers(operator: Operator) -> Iterator[str]:
 
 
 def _bound(operator: Operator) -> Iterator[str]:
-    """The statements that bind what `_buffers` declares."""
+    """Yield the statements that bind what `_buffers` declares."""
     index = 0
     for argument in operator.arrays:
         yield f"encoder_.set_input_array({argument.name}, {index});"
@@ -120,7 +120,7 @@ def _returns(operator: Operator) -> str:
 
 
 def _parameters(operator: Operator) -> Iterator[str]:
-    """The parameters of the author's function."""
+    """Yield the parameters of the author's function."""
     for argument in operator.arguments:
         if not argument.type.is_array:
             yield f"{_scalar(argument)} {argument.name}"

@@ -148,5 +148,5 @@ class Library:
     operators: tuple[Operator, ...]
 
     def with_kernels(self) -> Iterator[Operator]:
-        """The operators that are primitives."""
+        """Yield the operators that are primitives."""
         return (operator for operator in self.operators if operator.has_kernel)

@@ -136,7 +136,7 @@ def _read_cpp_type(reader: _Reader) -> Type:
     while reader.accept("const") or reader.accept("&"):
         pass
     if reader.ahead.text == "*" and reader.tokens[reader.index - 1].end == reader.ahead.start:
-        raise reader.error("unsupported-type", "an operator takes no pointers", reader.ahead)
+        raise reader.error("unsupported-type", "an operator can't take pointers", reader.ahead)
     return Type(kind, optional=container == "optional", is_list=container == "vector")
 
 
@@ -202,8 +202,8 @@ def _read_default(reader: _Reader, type: Type, *, ends: tuple[str, ...]) -> Defa
     default = _default(text, type)
     if default is None:
         token = _Token("", text, start.start, last.end)
-        message = f"'{text}' is no default for an argument of type '{type}'"
-        raise reader.error("bad-default", message, token, _DEFAULT_LABELS.get(type.kind, "it has to be given"))
+        message = f"'{text}' is not a default for an argument of type '{type}'"
+        raise reader.error("bad-default", message, token, _DEFAULT_LABELS.get(type.kind, "remove the default"))
     return default
 
 
@@ -224,7 +224,7 @@ _DEFAULT_LABELS: Final = MappingProxyType(
 
 
 def _default(text: str, type: Type) -> Default | None:
-    """The default that `text` is for a value of this type; None if it is none."""
+    """Return the default that `text` is for a value of this type; None if it is none."""
     if type.optional and text in _NOTHING:
         return Default("std::nullopt", "nb::none()")
     if type.is_list:

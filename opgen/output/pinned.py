@@ -5,7 +5,7 @@ allow it.  Differences in comments and white space are ignored.
 
     check_pinned(headers, Path("generated"), "--update-aoti-c-shim", log)
 
-    opgen: error: 'generated/c_shim_cpu.h' isn't what the operators give [pinned-file-changed]
+    opgen: error: 'generated/c_shim_cpu.h' is out of date: the operators give other declarations [pinned-file-changed]
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _compare(path: Path, on_disk: str, text: str, flag: str, log: Diagnostics) -
         Note("the difference, without comments:", lines=tuple(shown)),
         Note(f"if programs compiled against it will still work, write it with {flag}"),
     )
-    log.error("pinned-file-changed", f"'{path}' isn't what the operators give", notes=notes)
+    log.error("pinned-file-changed", f"'{path}' is out of date: the operators give other declarations", notes=notes)
 
 
 def _code_lines(text: str) -> list[str]:

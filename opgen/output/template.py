@@ -206,7 +206,7 @@ def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> 
 
 def _render_loop(loop: Loop, items: object, scope: Mapping[str, object], parts: list[str]) -> None:
     if isinstance(items, str) or not isinstance(items, Iterable):
-        message = f"'{'.'.join(loop.reference.path)}' is no list: it can't be walked with $for"
+        message = f"'{'.'.join(loop.reference.path)}' is not a list: $for can't iterate over it"
         raise UserError(Diagnostic("template-not-a-list", message, loop.reference.span))
     inner = dict(scope)
     for item in items:

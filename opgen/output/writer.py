@@ -156,7 +156,7 @@ class Target:
         folder = path.rpartition("/")[0]
         parts = path.split("/")
         if "" in parts or "." in parts or ".." in parts or "\\" in path or "\0" in path:
-            message = f"output path {path!r} is no plain path below the folder '{file.root}'"
+            message = f"output path {path!r} is not a relative path inside the folder '{file.root}'"
             raise UserError(Diagnostic("output-outside-root", message))
         if (file.root, folder) not in self._checked:
             _check_folder(os.path.join(root, folder) if folder else root, root)
@@ -188,7 +188,7 @@ class Target:
         return placed
 
     def _differs(self, path: str, data: bytes, name: str) -> bool:
-        """Whether the file on disk is missing or has other bytes."""
+        """Return whether the file on disk is missing or has other bytes."""
         try:
             status = os.stat(path)
         except FileNotFoundError:
@@ -341,7 +341,7 @@ def _encoded(path: str, text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         character = f"U+{ord(text[error.start]):04X}"
-        message = f"can't write '{path}': it has the character {character}, which UTF-8 can't hold"
+        message = f"can't write '{path}': it has the character {character}, which UTF-8 can't encode"
         raise UserError(Diagnostic("output-not-encodable", message)) from None
 
 

@@ -36,7 +36,7 @@ class AutogradProgram:
     _members: KnownMembers = field(default_factory=dict, repr=False)
 
     def nodes_of(self, infos: Iterable[DifferentiabilityInfo]) -> list[Node]:
-        """The classes of nodes for entries that have gradients; each is derived once, shared by all emitters."""
+        """Return the classes of nodes for entries that have gradients; each is derived once, shared by all emitters."""
         pointer = "shared_from_this()" if self.program.release.nodes_are_shared else SELF_POINTER
         nodes = []
         for info in infos:

@@ -112,21 +112,21 @@ class Program:
     _view_signatures: dict[int, ViewGroupSignatures] = field(default_factory=dict, repr=False)
 
     def signatures(self, function: NativeFunction) -> Signatures:
-        """The function's signatures under each calling convention; derived once, shared by all."""
+        """Return the function's signatures under each calling convention; derived once, shared by all."""
         found = self._signatures.get(id(function))
         if found is None:
             found = self._signatures[id(function)] = Signatures(function)
         return found
 
     def group_signatures(self, group: NativeFunctionsGroup) -> GroupSignatures:
-        """The signatures of a group's structured kernels; derived once, shared by all."""
+        """Return the signatures of a group's structured kernels; derived once, shared by all."""
         found = self._group_signatures.get(id(group))
         if found is None:
             found = self._group_signatures[id(group)] = GroupSignatures(group)
         return found
 
     def view_signatures(self, group: NativeFunctionsViewGroup) -> ViewGroupSignatures:
-        """The signatures with which functionalization replays a view; derived once, shared by all."""
+        """Return the signatures with which functionalization replays a view; derived once, shared by all."""
         found = self._view_signatures.get(id(group))
         if found is None:
             found = self._view_signatures[id(group)] = ViewGroupSignatures(group)

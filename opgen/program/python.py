@@ -42,5 +42,5 @@ class PythonProgram:
     methods: tuple[PythonFunction, ...]
 
     def functions_of(self, module: str | None) -> Iterator[PythonFunction]:
-        """The functions of torch, or of a module below it."""
+        """Yield the functions of torch, or of a module below it."""
         return (function for function in self.functions if function.module == module)

@@ -78,7 +78,7 @@ def choose_oldest(wanted: str, log: Diagnostics) -> Release | None:
 
 
 def version_files(definitions: Path | None) -> Iterator[Path]:
-    """The files that may say which release definitions are of, the one that decides first."""
+    """Yield the files that may say which release definitions are of, the one that decides first."""
     if definitions is not None:
         place = definitions.resolve()
         for folder in (place, *place.parents):
@@ -90,14 +90,14 @@ def version_files(definitions: Path | None) -> Iterator[Path]:
 
 
 def _version_files_in(folder: Path) -> Iterator[Path]:
-    """Where a folder would say of which release the torch in it is."""
+    """Yield the files in a folder that would name the release of the torch there."""
     if (folder / "torchgen").is_dir() or (folder / "aten").is_dir():
         yield folder / "version.txt"
         yield folder / "torch" / "version.py"
 
 
 def _read_version(path: Path) -> str:
-    """The version that a file says; empty if it says none."""
+    """Return the version that a file says; empty if it says none."""
     text = _text_of(path)
     if path.suffix == ".txt":
         return text.strip()
@@ -137,7 +137,7 @@ def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_V
 
 
 def _release_with_types(release: Release, definitions: Path | None, log: Diagnostics) -> Release:
-    """The release, or the newest one that has all types of the definitions which it doesn't have any more."""
+    """Return the release, or the newest one that still has all types of the definitions."""
     if definitions is None or not release.removed_types:
         return release
     used = _removed_types_in(definitions, release)
@@ -151,7 +151,7 @@ def _release_with_types(release: Release, definitions: Path | None, log: Diagnos
 
 
 def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
-    """The types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
+    """Return the types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
     path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
     text = _text_of(path)
     return frozenset(

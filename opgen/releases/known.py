@@ -20,7 +20,7 @@ _PACKAGED: Final = (2, 13)
 
 
 def known_releases() -> tuple[Release, ...]:
-    """Every release that has a module here, oldest first."""
+    """Return every release that has a module here, oldest first."""
     names = (_MODULE.fullmatch(path.name) for path in Path(__file__).parent.iterdir())
     modules = (importlib.import_module(f"{__package__}.{found[1]}") for found in names if found)
     releases: list[Release] = [getattr(module, module.__name__.rpartition(".")[2].upper()) for module in modules]
@@ -28,15 +28,15 @@ def known_releases() -> tuple[Release, ...]:
 
 
 def newest_release() -> Release:
-    """The newest release that opgen knows."""
+    """Return the newest release that opgen knows."""
     return known_releases()[-1]
 
 
 def packaged_release() -> Release:
-    """The release whose definitions come with opgen."""
+    """Return the release whose definitions come with opgen."""
     return next(release for release in known_releases() if release.version == _PACKAGED)
 
 
 def describe_releases() -> str:
-    """The names of all releases, for `--version`: `torch 2.10, 2.11, 2.12`."""
+    """Return the names of all releases, for `--version`: `torch 2.10, 2.11, 2.12`."""
     return f"torch {', '.join(release.name for release in known_releases())}"

@@ -92,5 +92,5 @@ class Release:
         return f"{self.version[0]}.{self.version[1]}"
 
     def has(self, version: tuple[int, int, int]) -> bool:
-        """Whether what came with `version` of torch is in this release."""
+        """Return whether what came with `version` of torch is in this release."""
         return version[:2] <= self.version

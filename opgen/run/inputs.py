@@ -50,13 +50,11 @@ class Inputs:
 
 
 def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = False) -> Inputs | None:
-    """The inputs that the flags ask for; None, with every place looked at logged, if one isn't there."""
+    """Return the inputs that the flags ask for; None, with every place looked at logged, if one isn't there."""
     if source is not None:
-        return _inputs_below(
-            source, log, f"{SOURCE_PATH_FLAG} names the folder of native/ and, if you like, templates/"
-        )
+        return _inputs_below(source, log, f"{SOURCE_PATH_FLAG} names the folder of native/ and, optionally, templates/")
     if not from_torch:
-        return _inputs_below(packaged_folder("ATen"), log, "data of opgen itself is missing: install it again")
+        return _inputs_below(packaged_folder("ATen"), log, "data of opgen itself is missing: reinstall opgen")
     folder = _torch_definitions(log)
     if folder is None:
         return None
@@ -64,12 +62,12 @@ def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = Fal
 
 
 def packaged_folder(name: str) -> Path:
-    """The definitions that come with opgen: `ATen`, or those of `autograd`."""
+    """Return the definitions that come with opgen: `ATen`, or those of `autograd`."""
     return _HERE / "packaged" / name
 
 
 def packaged_templates(name: str) -> tuple[Path, ...]:
-    """Where the templates of `ATen` or `autograd` that come with opgen may be.
+    """Return where the templates of `ATen` or `autograd` that come with opgen may be.
 
     A wheel has them in the package, a checkout beside it.
     """
@@ -77,7 +75,7 @@ def packaged_templates(name: str) -> tuple[Path, ...]:
 
 
 def autograd_templates(folder: Path) -> Path:
-    """The templates beside the derivatives in `folder`, or else those that come with opgen."""
+    """Return the templates beside the derivatives in `folder`, or else those that come with opgen."""
     places = (folder / "templates", *packaged_templates("autograd"))
     return next(filter(Path.is_dir, places), places[0])
 

@@ -14,7 +14,7 @@ EXIT_CODE: Final = 70
 
 
 def render_internal_error(error: BaseException) -> str:
-    """The report: that it is a bug, the operator at hand, and the traceback."""
+    """Return the report: that it is a bug, the operator at hand, and the traceback."""
     operator = _operator_at_hand(error.__traceback__)
     where = f" at the operator '{operator}'" if operator else ""
     # Only bugs need it, and it takes a while to import.
@@ -26,7 +26,7 @@ def render_internal_error(error: BaseException) -> str:
 
 
 def _operator_at_hand(trace: TracebackType | None) -> str | None:
-    """The operator that the innermost call which had one was working on."""
+    """Return the operator that the innermost call which had one was working on."""
     found = None
     while trace is not None:
         for value in trace.tb_frame.f_locals.values():

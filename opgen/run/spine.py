@@ -23,6 +23,7 @@ from opgen.output.manifest import find_current
 from opgen.output.report import WriteReport
 
 if TYPE_CHECKING:
+    from opgen.output.manifest import Record
     from opgen.run.command import Answer, Command
 
 _STAMP_FLAG: Final = "--stamp"  # of `opgen.run.flags`, which takes a while to import
@@ -36,9 +37,8 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 for a mistake of the user, 70 for a bug in opgen, 130 if interrupted."""
     started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
     if not _has_working_directory():
-        return say("opgen: error: the working directory doesn't exist any more [missing-file]\n", "", 1)
-    current = None if _asks_for_format(arguments) else find_current((name, *arguments))
-    if current is not None and touch(_stamp_among(arguments)):
+        return say("opgen: error: the working directory no longer exists [missing-file]\n", "", 1)
+    if (current := _find_current(name, arguments)) is not None:
         report = WriteReport(current.total, (), folders=current.folders)
         return say(current.warnings, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
     command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
@@ -51,12 +51,12 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
     except UserError as problem:
         log.extend(problem.diagnostics)
     except OSError as problem:
-        what = f"can't use '{os.fsdecode(problem.filename)}'" if problem.filename else "the system refuses a call"
+        what = f"can't use '{os.fsdecode(problem.filename)}'" if problem.filename else "a system call failed"
         log.error("unusable-file", f"{what}: {problem.strerror or problem}")
     except MemoryError:
         log.error("out-of-memory", "there isn't enough memory for this run")
     except KeyboardInterrupt:
-        return say("opgen: interrupted; every file is whole, old or new\n", "", INTERRUPTED)
+        return say("opgen: interrupted: no file is partly written\n", "", INTERRUPTED)
     except Exception as error:
         render = importlib.import_module("opgen.run.internal_error").render_internal_error
         return say(render(error), "", INTERNAL_ERROR)
@@ -73,6 +73,15 @@ def _has_working_directory() -> bool:
     return True
 
 
+def _find_current(name: str, arguments: Sequence[str]) -> Record | None:
+    """Return the last run with these arguments if nothing changed since; `--stamp` is then touched."""
+    # Diagnostics that a program reads are printed anew, never repeated from the last run.
+    if any(argument.startswith("--format") for argument in arguments):
+        return None
+    current = find_current((name, *arguments))
+    return current if current is not None and touch(_stamp_among(arguments)) else None
+
+
 def _stamp_among(arguments: Sequence[str]) -> str:
     """Return the file that `--stamp` names, without knowing the other flags; empty if there is none."""
     stamp, words = "", iter(arguments)
@@ -84,8 +93,3 @@ def _stamp_among(arguments: Sequence[str]) -> str:
         elif word.startswith(f"{_STAMP_FLAG}="):
             stamp = word.partition("=")[2]
     return stamp
-
-
-def _asks_for_format(arguments: Sequence[str]) -> bool:
-    """Return whether diagnostics are printed for a program: then nothing is repeated from the last run."""
-    return any(argument.startswith("--format") for argument in arguments)

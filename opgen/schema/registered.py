@@ -51,7 +51,7 @@ def _read_name(cursor: Cursor) -> OperatorName:
     start = cursor.start
     name = OperatorName.read(cursor)
     if name.overload_name and not _LEGAL_OVERLOAD.fullmatch(name.overload_name):
-        message = f"'{name.overload_name}' is no name for an overload: torch refuses it"
+        message = f"'{name.overload_name}' is not a valid overload name: torch rejects it"
         end = cursor.previous_end
         label = "use a word that isn't 'default' and doesn't start with '__'"
         cursor.fail(message, max(start, end - len(name.overload_name)), end, label, "bad-overload")
@@ -59,7 +59,7 @@ def _read_name(cursor: Cursor) -> OperatorName:
 
 
 def _has_outs(positional: Sequence[Argument], keyword_only: Sequence[Argument], returns: Sequence[Return]) -> bool:
-    """Whether the keyword-only arguments that are written to are results: they come last, and are what is returned."""
+    """Return whether the keyword-only arguments that are written to are out arguments: last, and returned."""
     outs = [argument for argument in keyword_only if argument.is_write]
     if not outs or list(keyword_only[-len(outs) :]) != outs or any(a.is_write for a in positional):
         return False
@@ -71,7 +71,7 @@ def _has_outs(positional: Sequence[Argument], keyword_only: Sequence[Argument], 
 
 
 def _is_inplace(positional: Sequence[Argument], keyword_only: Sequence[Argument], returns: Sequence[Return]) -> bool:
-    """Whether the operator writes to `self` alone, a tensor or a list of them, and returns it or nothing."""
+    """Return whether the operator writes to `self` alone, a tensor or a list of them, and returns it or nothing."""
     written = [argument for argument in (*positional, *keyword_only) if argument.is_write]
     if [argument.name for argument in written] != ["self"] or written[0] not in positional:
         return False
@@ -82,7 +82,7 @@ def _is_inplace(positional: Sequence[Argument], keyword_only: Sequence[Argument]
 
 
 def _without_inplace(name: OperatorName) -> OperatorName:
-    """The same name, with a last `_` as a part of it that means nothing."""
+    """Return the name with its trailing `_` as an ordinary character, which doesn't mark an in-place form."""
     base = name.name
     if not base.inplace:
         return name
@@ -115,7 +115,7 @@ def _return_text(returned: Return) -> str:
 
 
 def _type_text(type: Type, holder: Argument | Return) -> str:
-    """A type as torch spells it: `int` for what is one to the dispatcher, annotations where torch has them."""
+    """Return a type as torch spells it: `int` for what is one to the dispatcher, annotations where torch has them."""
     annotation = holder.annotation
     if isinstance(type, BaseType) and type.name is BaseTy.DeviceIndex:
         return "int"
@@ -188,6 +188,6 @@ def _complex_text(text: str) -> str:
 
 
 def _string_text(text: str) -> str:
-    """A text in double quotes, a quote within it escaped as it was."""
+    """Return a text in double quotes, a quote within it escaped as it was."""
     inner = text[1:-1]
     return '"' + re.sub(r"""(?<!\\)(["'])""", r"\\\1", inner) + '"'

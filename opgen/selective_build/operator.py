@@ -95,7 +95,7 @@ def merge_debug_info(lhs: tuple[str, ...] | None, rhs: tuple[str, ...] | None) -
 def combine_operators(lhs: SelectiveBuildOperator, rhs: SelectiveBuildOperator) -> SelectiveBuildOperator:
     """Return an operator that keeps what either keeps; both must have the same name."""
     if lhs.name != rhs.name:
-        raise ValueError(f"two operators can't be one: '{lhs.name}' and '{rhs.name}'")
+        raise ValueError(f"can't merge two different operators: '{lhs.name}' and '{rhs.name}'")
     return SelectiveBuildOperator(
         lhs.name,
         lhs.is_root_operator or rhs.is_root_operator,

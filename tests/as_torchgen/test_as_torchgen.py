@@ -168,7 +168,7 @@ def test_the_alias_hides_torchgen_and_can_be_undone() -> None:
 
 @pytest.mark.parametrize("name", ["torchgen.api.autograd", "torchgen.finder", "torchgen.nothing"])
 def test_what_opgen_lacks_is_not_imported(name: str, alias: None) -> None:
-    with pytest.raises(ModuleNotFoundError, match=f"opgen has nothing for '{name}'"):
+    with pytest.raises(ModuleNotFoundError, match=f"opgen doesn't provide '{name}'"):
         __import__(name)
 
 

@@ -192,7 +192,7 @@ def test_a_working_directory_that_is_gone(here: Path, capsys: pytest.CaptureFixt
         assert gen.main(FLAGS) == 1
     finally:
         os.chdir(here)
-    assert "the working directory doesn't exist any more" in capsys.readouterr().err
+    assert "the working directory no longer exists" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- manifests

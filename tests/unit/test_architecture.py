@@ -17,6 +17,9 @@ import pytest
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 PACKAGE: Final = REPOSITORY / "opgen"
 LONGEST_FUNCTION: Final = 60
+LONGEST_SPINE: Final = 30
+LONGEST_MODULE: Final = 700
+MOST_FLAT_MODULES: Final = 32
 
 FOR_ALL: Final = frozenset({"frozen_dataclass"})
 EVERYTHING: Final = "everything"
@@ -279,6 +282,18 @@ def test_functions_fit_on_a_screen(modules: tuple[Module, ...]) -> None:
         if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
     ]
     _fail_for_each(wrong)
+
+
+def test_the_spine_is_short(modules: tuple[Module, ...]) -> None:
+    spine = next(module for module in modules if module.name == "opgen.run.spine")
+    run = next(node for node in spine.tree.body if isinstance(node, ast.FunctionDef) and node.name == "run")
+    assert (run.end_lineno or 0) - run.lineno < LONGEST_SPINE
+
+
+def test_modules_are_short_and_in_rooms(modules: tuple[Module, ...]) -> None:
+    lengths = {module.name: module.path.read_text(encoding="utf-8").count("\n") for module in modules}
+    _fail_for_each([f"{name} has {length} lines" for name, length in lengths.items() if length > LONGEST_MODULE])
+    assert sum(module.path.parent == PACKAGE for module in modules) <= MOST_FLAT_MODULES
 
 
 def test_dataclasses_have_slots_and_values_are_frozen(modules: tuple[Module, ...]) -> None:

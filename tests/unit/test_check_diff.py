@@ -124,7 +124,7 @@ def test_revisions_and_the_working_tree(here: Path, capsys: pytest.CaptureFixtur
     assert command.main(["diff", "HEAD", *FLAGS, "--exit-code"]) == 0
     assert capsys.readouterr() == ("", "")
     assert command.main(["diff", "nowhere", "HEAD", *FLAGS]) == 2
-    assert "'nowhere' is no file, folder or revision [unknown-revision]" in capsys.readouterr().err
+    assert "'nowhere' is not a file, folder or revision [unknown-revision]" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         command.main(["diff", "--output=x", "HEAD", *FLAGS])
     assert not (here / "x").exists()
@@ -210,7 +210,7 @@ lib::scale: changed, breaks callers and compiled code
   + gradients self: grad * by.value_or(2)
   + tags pointwise
   ! breaks callers: the new argument 'exact' has no default
-  ! breaks compiled code: there is no 'at::Tensor scale(const at::Tensor &, double)' any more
+  ! breaks compiled code: 'at::Tensor scale(const at::Tensor &, double)' no longer exists
 
 lib::shift: changed
   - schema: shift(Tensor self, int by) -> Tensor

@@ -227,7 +227,7 @@ derivatives.yaml:2:10: error: '(' is not closed [unbalanced-formula]
         self.assertExpectedInline(
             said_of(f"- name: {NEG}", "  self: f(grad))"),
             """\
-derivatives.yaml:2:16: error: ')' closes nothing here [unbalanced-formula]
+derivatives.yaml:2:16: error: unmatched ')' [unbalanced-formula]
     2 |   self: f(grad))
       |                ^
 1 error

@@ -185,7 +185,7 @@ def test_an_interrupt_leaves_what_there_was(
 
     monkeypatch.setattr(os, "replace", interrupt)
     assert run() == 130
-    assert capsys.readouterr() == ("", "opgen: interrupted; every file is whole, old or new\n")
+    assert capsys.readouterr() == ("", "opgen: interrupted: no file is partly written\n")
     assert tree(here / "out") == before
 
 

@@ -158,12 +158,12 @@ def test_all_that_has_no_type_is_told_at_once() -> None:
         """\
 opgen: error: argument 'x': a schema has no type for set [no-schema-type]
   take it apart into tensors, numbers and text
-opgen: error: argument 'y': an empty list tells nothing of its elements [no-schema-type]
-  give an example that has some
+opgen: error: argument 'y': an empty list doesn't tell the type of its elements [no-schema-type]
+  give an example that has elements
 opgen: error: argument 'z': the elements of a list must be of one type, not of int, str [no-schema-type]
   give each a name of its own
-opgen: error: argument 'w': None tells nothing of the type that it is instead of [no-schema-type]
-  give an example that is a value
+opgen: error: argument 'w': None doesn't tell the type of the argument [no-schema-type]
+  give an example that has a value
 opgen: error: result '0': a schema has no type for object [no-schema-type]
   take it apart into tensors, numbers and text
 <schema>:1:1: error: 'bad name' is not an operator name [schema-syntax]

@@ -106,9 +106,9 @@ def test_from_cpp(tmp_path: Path) -> None:
     Meta: more_meta
 opgen: warning: ops.cpp:11: 'mylib::inferred' has no schema here: torch infers it from the kernel [import-unread]
   read it with --from-ops, or write it by hand
-opgen: warning: ops.cpp:13: a schema that is no literal can't be read [import-unread]
+opgen: warning: ops.cpp:13: a schema that is not a literal can't be read [import-unread]
   read it with --from-ops, or write it by hand
-opgen: warning: ops.cpp:19: the kernel of 'mylib::lists' under CPU is no function with a name [import-unread]
+opgen: warning: ops.cpp:19: the kernel of 'mylib::lists' under CPU is not a named function [import-unread]
   read it with --from-ops, or write it by hand
 """,
     )

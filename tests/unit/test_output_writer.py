@@ -151,7 +151,7 @@ def test_what_the_system_refuses(tmp_path: Path) -> None:
 opgen: error: can't make the folder 'DIR/file': 'DIR/file' is a file, not a folder [output-not-written]
 opgen: error: can't make the folder 'DIR/file': 'DIR/file' is a file, not a folder [output-not-written]
 opgen: error: can't write 'DIR/folder/x': it is a folder [output-not-written]
-opgen: error: can't write 'DIR/x': it has the character U+D800, which UTF-8 can't hold [output-not-encodable]
+opgen: error: can't write 'DIR/x': it has the character U+D800, which UTF-8 can't encode [output-not-encodable]
 """,
     )
     assert tree(tmp_path) == {"file": ""}

@@ -152,17 +152,17 @@ def test_what_python_says_otherwise_is_refused() -> None:
 '/' of integers rounds differently in Python
 '%' of integers rounds differently in Python
 '/' of integers rounds differently in Python
-'options' is no method of tensors in Python
-'options' is no method of tensors in Python
-'helper' is no operator of torch or of the library
-'helper' is no operator of torch or of the library
+'options' is not a method of tensors in Python
+'options' is not a method of tensors in Python
+'helper' is not an operator of torch or of the library
+'helper' is not an operator of torch or of the library
 'static_cast' has template arguments
 '[' isn't an expression of Python
-'unknown' has no known meaning in Python
-'010' is no number in Python
+'unknown' has no known equivalent in Python
+'010' is not a number in Python
 'mul' takes no such arguments
-"'c'" is no string in Python
-'int64_t' has no known meaning in Python""",
+"'c'" is not a string in Python
+'int64_t' has no known equivalent in Python""",
     )
 
 
@@ -173,7 +173,7 @@ def test_what_python_says_otherwise_is_refused() -> None:
         ("(lambda t: t * scale)(grad)", []),
         ("torch.where(self > 0, grad, 0)", []),
         (" grad * othr", ["unknown variable 'othr' at 8"]),
-        ("grad if", ["this isn't Python: "]),
+        ("grad if", ["this isn't valid Python: "]),
     ],
 )
 def test_formulas_in_python_are_checked(text: str, found: list[str]) -> None:

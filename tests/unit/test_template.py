@@ -243,10 +243,10 @@ def test_loop_over_no_list() -> None:
     assert_expected_inline(
         diagnose("$for a in x\n$endfor", x="abc") + diagnose("$for a in x.y\n$endfor", x={"y": 1}),
         """\
-My.cpp:1:11: error: 'x' is no list: it can't be walked with $for [template-not-a-list]
+My.cpp:1:11: error: 'x' is not a list: $for can't iterate over it [template-not-a-list]
     1 | $for a in x
       |           ^
-My.cpp:1:11: error: 'x.y' is no list: it can't be walked with $for [template-not-a-list]
+My.cpp:1:11: error: 'x.y' is not a list: $for can't iterate over it [template-not-a-list]
     1 | $for a in x.y
       |           ^^^
 """,

@@ -28,7 +28,7 @@ def _since(release: str) -> str:
 
 
 def _entries() -> Mapping[str, list[dict[str, Any]]]:
-    """The entries of the file that comes with opgen, by section."""
+    """Return the entries of the file that comes with opgen, by section."""
     text = resources.files("opgen").joinpath("packaged/aoti/fallback_ops.yaml").read_text(encoding="utf-8")
     listed = yaml.load(text, Loader=_Text)
     return {name: [e if isinstance(e, dict) else {"op": e} for e in entries] for name, entries in listed.items()}

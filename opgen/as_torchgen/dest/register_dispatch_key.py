@@ -172,7 +172,7 @@ class RegisterDispatchKey:
         return f"namespace {{\n\n{signature.defn()} {{\n{check}{block(statements)}}}\n\n}} // anonymous namespace\n"
 
     def _around(self, f: NativeFunction, wrapper: Signature) -> str | None:
-        """What is beside the wrapper: its registration, or the key's functions that call it."""
+        """Return what is beside the wrapper: its registration, or the key's functions that call it."""
         group = CppSignatureGroup.from_native_function(f, method=False, fallback_binding=False)
         if self.target is Target.NAMESPACED_DECLARATION:
             return "".join(f"{EXPORT} {signature.decl()};\n" for signature in group.signatures())
@@ -183,7 +183,7 @@ class RegisterDispatchKey:
                 for each in group.signatures()
             )
         if self.target is not Target.REGISTRATION:
-            raise AssertionError(f"'{self.target.name}' is nothing that wrappers of kernels have")
+            raise AssertionError(f"'{self.target.name}' is not a part of kernel wrappers")
         is_selected = self.selector.is_native_function_selected(f)
         if self.skip_dispatcher_op_registration or f.manual_kernel_registration or not is_selected:
             return None
