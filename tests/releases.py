@@ -1,13 +1,17 @@
-"""One release of torch → what was built, loaded and tested with it, in an environment of its own.
+"""Releases of torch → what was built, loaded and tested with each, in an environment of its own.
 
     python -m tests.releases 2.14.1                 makes the environment, checks all, and removes it
-    python -m tests.releases 2.14.1 --keep FOLDER   keeps all of it in FOLDER, and goes on from what is there
+    python -m tests.releases 2.14.1 --keep FOLDER   keeps all of it in FOLDER/2.14.1, and goes on from what is there
     python -m tests.releases 2.14.1 --check project
+    python -m tests.releases 2.10.0 2.15.0 --check stable
+    python -m tests.releases 2.14.1 --check stable --python python3.13
 
     example     `examples/rational`: built, loaded, and its tests
     project     what `opgen new` lays out: built with CMake, and its test
     commands    `--version`, and each command that reads definitions, on the release's own, with `--torch-version`
     packaged    the definitions that come with opgen, against this torch; what other commands take from it
+    stable      the library of `tests/stable`: built once, with the torch that this program runs with, which is 2.13;
+                each environment runs the tests of that one binary
 
 Most wheels of torch are for CUDA, without whose toolkit `find_package(Torch)` fails; opgen does without it. Nothing of
 CUDA is built, and no GPU is needed.
@@ -16,18 +20,22 @@ CUDA is built, and no GPU is needed.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import importlib.metadata
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from tests.compilers import QUICK
 from tests.fetch import TORCH_VERSIONS
+from tests.stable.building import build as build_stable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +52,12 @@ PACKAGED_TESTS: Final = (
 )
 RATIONAL_VARIABLE: Final = "OPGEN_TEST_RATIONAL"
 """Names the folder of an extension that is built already, for the tests of `tests/extension`."""
+
+STABLE_TESTS: Final = ("stable/test_library.py", "stable/test_project.py::test_the_library_alone_has_the_operators")
+STABLE_VARIABLE: Final = "OPGEN_TEST_PORTABLE"
+"""Names the folder of a package in the stable ABI that is built already, for the tests of `tests/stable`."""
+_STABLE_HEADERS: Final = "2.13."
+"""The release whose headers the one binary is compiled with."""
 
 _BUILD: Final = """
 import os, sys
@@ -64,46 +78,68 @@ setup(name="rational", version="1", script_args=["build", "--build-lib", "python
 """A setup.py."""
 
 
-def test_release(version: str, folder: Path, checks: Sequence[str]) -> int:
-    """Check a release of torch; returns 0, or 1 if a test fails.
-
-    Args:
-        version: The release, such as `2.14.1`.
-        folder: Where the environment and the builds go; what is there already is used.
-        checks: What to check: some of `CHECKS`.
+def test_release(environment: Environment, checks: Sequence[str]) -> bool:
+    """Check a release of torch; return whether all passes.
 
     Raises:
         CalledProcessError: The environment can't be made, or something can't be built.
     """
-    python = make_environment(version, folder / "environment")
+    make_environment(environment)
     passed = True
     for check in checks:
         started = time.monotonic()
-        good = CHECKS[check](python, folder)
+        good = CHECKS[check](environment)
         print(
-            f"torch {version}, {check}: {'passed' if good else 'FAILED'}, {time.monotonic() - started:.0f} s",
+            f"{environment.name}, {check}: {'passed' if good else 'FAILED'}, {time.monotonic() - started:.0f} s",
             flush=True,
         )
         passed &= good
-    return 0 if passed else 1
+    return passed
 
 
-def make_environment(version: str, folder: Path) -> Path:
-    """Make a virtual environment with a release of torch, and return its interpreter."""
-    python = folder / "bin" / "python"
+@dataclass(frozen=True)
+class Environment:
+    """Where one release of torch is checked."""
+
+    version: str
+    """The release, such as `2.14.1`."""
+    interpreter: str
+    """The Python that the environment is made with."""
+    root: Path
+    """The folder of all environments; what is there already is used."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the environment and the builds go."""
+        is_own = self.interpreter == sys.executable
+        return self.root / (self.version if is_own else f"{self.version}-{Path(self.interpreter).name}")
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return f"torch {self.folder.name}"
+
+    @property
+    def python(self) -> Path:
+        """The environment's interpreter."""
+        return self.folder / "environment" / "bin" / "python"
+
+
+def make_environment(environment: Environment) -> None:
+    """Make a virtual environment with a release of torch."""
+    python = environment.python
     if not python.exists():
-        _run([sys.executable, "-m", "venv", folder])
+        _run([environment.interpreter, "-m", "venv", python.parents[1]])
     installed = subprocess.run(
-        [python, "-c", f"import torch; assert torch.__version__.startswith('{version}')"], check=False
+        [python, "-c", f"import torch; assert torch.__version__.startswith('{environment.version}')"], check=False
     )
     if installed.returncode == 0:
-        return python
-    install = [os.fspath(python), "-m", "pip", "install", "--quiet", f"torch=={version}"]
+        return
+    install = [os.fspath(python), "-m", "pip", "install", "--quiet", f"torch=={environment.version}"]
     if subprocess.run(install, check=False).returncode:
         # A configuration of pip may cap the newest release.
         _run(install, {"PIP_CONFIG_FILE": os.devnull})
     _run([python, "-m", "pip", "install", "--quiet", *REQUIREMENTS, "PyYAML", "typing_extensions"])
-    return python
 
 
 def build_example(python: Path, build: Path) -> None:
@@ -119,15 +155,16 @@ def build_example(python: Path, build: Path) -> None:
         library.symlink_to(native.relative_to(build))
 
 
-def check_example(python: Path, folder: Path) -> bool:
+def check_example(environment: Environment) -> bool:
     """Build, load and test `examples/rational`."""
-    build_example(python, folder / "build")
-    return _test(python, [f"extension/{name}" for name in EXAMPLE_TESTS], {RATIONAL_VARIABLE: str(folder / "build")})
+    build = environment.folder / "build"
+    build_example(environment.python, build)
+    return _test(environment.python, [f"extension/{name}" for name in EXAMPLE_TESTS], {RATIONAL_VARIABLE: str(build)})
 
 
-def check_project(python: Path, folder: Path) -> bool:
+def check_project(environment: Environment) -> bool:
     """Lay out a project, build it with CMake, and run its test."""
-    project = folder / "project"
+    python, project = environment.python, environment.folder / "project"
     shutil.rmtree(project, ignore_errors=True)
     _run([python, "-m", "opgen", "new", "mylib", "--into", project])
     settings = {
@@ -143,11 +180,12 @@ def check_project(python: Path, folder: Path) -> bool:
     return _is_done([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", project], {}, cwd=project)
 
 
-def check_commands(python: Path, folder: Path) -> bool:
+def check_commands(environment: Environment) -> bool:
     """Run each command that reads definitions on the release's own, with the flag."""
+    python = environment.python
     ask = "import torch, torchgen; print(torch.__version__, torchgen.__path__[0])"
     version, place = subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
-    packaged, out = Path(place) / "packaged", folder / "written"
+    packaged, out = Path(place) / "packaged", environment.folder / "written"
     native, flags = packaged / "ATen" / "native", ["--quiet", "--torch-version", version]
     inputs = [native / "native_functions.yaml", native / "tags.yaml", out, packaged / "autograd"]
     own: list[str | Path] = ["-s", EXAMPLE / "ops"]
@@ -170,14 +208,34 @@ def check_commands(python: Path, folder: Path) -> bool:
     return all(done)
 
 
-def check_packaged(python: Path, folder: Path) -> bool:
+def check_packaged(environment: Environment) -> bool:
     """Hold against the release what opgen knows of torch's operators."""
-    del folder
-    return _test(python, PACKAGED_TESTS)
+    return _test(environment.python, PACKAGED_TESTS)
 
 
-CHECKS: Final[Mapping[str, Callable[[Path, Path], bool]]] = MappingProxyType(
-    {"example": check_example, "project": check_project, "commands": check_commands, "packaged": check_packaged}
+def check_stable(environment: Environment) -> bool:
+    """Run the tests of the one binary in torch's stable ABI, which is built if no check before has built it."""
+    package = environment.root / "stable" / "python"
+    if not package.is_dir():
+        with_torch = importlib.metadata.version("torch")
+        if not with_torch.startswith(_STABLE_HEADERS):
+            raise SystemExit(
+                f"run this with torch {_STABLE_HEADERS}*, whose headers the binary is for, not {with_torch}"
+            )
+        build_stable(package.parent)
+    (binary,) = (package / "portable").glob("_C.abi3.*")
+    print(f"{environment.name}: {binary}, SHA-256 {hashlib.sha256(binary.read_bytes()).hexdigest()}", flush=True)
+    return _test(environment.python, STABLE_TESTS, {STABLE_VARIABLE: os.fspath(package)})
+
+
+CHECKS: Final[Mapping[str, Callable[[Environment], bool]]] = MappingProxyType(
+    {
+        "example": check_example,
+        "project": check_project,
+        "commands": check_commands,
+        "packaged": check_packaged,
+        "stable": check_stable,
+    }
 )
 
 
@@ -209,17 +267,22 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; the exit code is 1 if anything fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.releases", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("version", metavar="VERSION", help=f"a release of torch, such as {', '.join(TORCH_VERSIONS)}")
+    known = ", ".join(TORCH_VERSIONS)
+    parser.add_argument("versions", nargs="+", metavar="VERSION", help=f"a release of torch, such as {known}")
     parser.add_argument("--check", nargs="+", choices=CHECKS, default=tuple(CHECKS), help="what to check; default: all")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to keep the environment and the build")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to keep the environments and the builds")
+    parser.add_argument(
+        "--python", default=sys.executable, metavar="PROGRAM", help="the Python of the environments; default: this one"
+    )
     options = parser.parse_args(arguments)
-    if options.keep is not None:
-        return test_release(options.version, options.keep.resolve(), options.check)
-    folder = Path(tempfile.mkdtemp(prefix=f"torch-{options.version}-"))
+    root = Path(tempfile.mkdtemp(prefix="torch-")) if options.keep is None else options.keep.resolve()
     try:
-        return test_release(options.version, folder, options.check)
+        environments = [Environment(version, options.python, root) for version in options.versions]
+        passed = [test_release(environment, options.check) for environment in environments]
     finally:
-        shutil.rmtree(folder)
+        if options.keep is None:
+            shutil.rmtree(root)
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -52,7 +52,6 @@ _STABLE_FILES: Final = (
     "README.md",
     "CMakeLists.txt",
     "pyproject.toml.in",
-    "setup.py.in",
     "ops/native/native_functions.yaml",
     "ops/autograd/derivatives.yaml",
     "src/kernels.cpp",
@@ -112,7 +111,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
     oldest = None if given.stable_abi is None else choose_oldest(given.stable_abi, log)
     text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
-    step = f"cd {folder} && pip install --no-build-isolation . && python -m pytest"
+    builder = "" if oldest is None else "pip install scikit-build-core && "
+    step = f"cd {folder} && {builder}pip install --no-build-isolation . && python -m pytest"
     emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx, oldest=oldest)
     # The files are the user's from now on, so no later run may find them out of date.
     return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False, next_step=step)

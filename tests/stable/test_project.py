@@ -5,16 +5,23 @@ It is what docs/how-to/stable-abi.md describes.
 
 from __future__ import annotations
 
-import resource
+import os
+import re
+import shutil
 import subprocess
 import sys
+import sysconfig
+import zipfile
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
 from opgen import __main__ as opgen
 from opgen import gen
 from tests.extension.building import require_tools, run
+from tests.fetch import WHEEL_TOOLS, resource
+from tests.sharing import Share
 from tests.stable.building import LIBRARY
 
 torch = pytest.importorskip("torch")
@@ -24,28 +31,95 @@ SECONDS = 15
 
 
 def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def test_new_project_builds_in_seconds_and_passes_its_tests(tmp_path: Path) -> None:
+@pytest.fixture(scope="session")
+def project(session_folder: Path) -> Path:
+    """A new project, built by CMake and then by pip into a wheel; `seconds` says how long the first took."""
     require_tools("ninja")
-    project, build = tmp_path / "mylib", tmp_path / "mylib" / "build"
+    return Share(session_folder).folder("stable-project", _build_project)
+
+
+def _build_project(project: Path) -> None:
     assert opgen.main(["new", "mylib", "--stable-abi", "--into", str(project)]) == 0
     folder = run([sys.executable, "-m", "opgen", "--cmake-dir"], project).strip()
     before = _processor_seconds()
     settings = [f"-Dopgen_DIR={folder}", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CXX_COMPILER_LAUNCHER="]
-    said = run(["cmake", "-G", "Ninja", "-S", project, "-B", build, *settings], project)
-    run(["cmake", "--build", build], project)
-    assert _processor_seconds() - before < SECONDS
+    said = run(["cmake", "-G", "Ninja", "-S", project, "-B", project / "build", *settings], project)
+    run(["cmake", "--build", project / "build"], project)
+    (project / "seconds").write_text(str(_processor_seconds() - before))
     assert "warning" not in said
-    assert "4 passed" in run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], project)
-    assert "ninja: no work to do." in run(["cmake", "--build", build], project)
+    assert "ninja: no work to do." in run(["cmake", "--build", project / "build"], project)
+    # What is built already isn't built again, so this takes few seconds.
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index"]
+    run([*pip, "-C", "build-dir=build", "-w", "dist", "."], project, PYTHONPATH=str(resource(WHEEL_TOOLS)))
 
-    run(["cmake", "--install", build, "--prefix", tmp_path / "site"], project)
+
+def test_new_project_builds_in_seconds_and_passes_its_tests(project: Path, tmp_path: Path) -> None:
+    assert float((project / "seconds").read_text()) < SECONDS
+    assert "4 passed" in run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], project)
+
+    run(["cmake", "--install", project / "build", "--prefix", tmp_path / "site"], project)
     assert sorted(path.name for path in (tmp_path / "site" / "mylib").glob("*.so")) == ["_C.abi3.so", "libmylib.so"]
     program = "import mylib, torch; assert mylib.scaled_add(torch.ones(2), torch.ones(2), scale=3).tolist() == [4, 4]"
     run([sys.executable, "-c", program], tmp_path, PYTHONPATH=str(tmp_path / "site"))
+
+
+MODULES = ("_C.pyi", "__init__.py", "_derivatives.py", "_functions.py", "_functions.pyi", "_registrations.py")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the names of other systems' libraries differ")
+def test_pip_makes_one_wheel_for_every_python(project: Path, tmp_path: Path) -> None:
+    """It is the package and nothing else, and runs in an environment that has torch and no opgen."""
+    (wheel,) = (project / "dist").iterdir()
+    platform_name = sysconfig.get_platform().replace("-", "_")
+    assert wheel.name == f"mylib-0.1.0-cp310-abi3-{platform_name}.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "wheel")
+        names = sorted(name for name in archive.namelist() if ".dist-info/" not in name)
+        metadata = archive.read("mylib-0.1.0.dist-info/METADATA").decode()
+    libraries = ("_C.abi3.so", "libmylib.so")
+    assert names == sorted(f"mylib/{name}" for name in (*MODULES, *libraries, "_support.py", "py.typed"))
+    assert "Requires-Python: >=3.10\nRequires-Dist: torch>=2.10\n" in metadata
+    for name in libraries:
+        binary = tmp_path / "wheel" / "mylib" / name
+        assert "no symbols" in subprocess.run(["nm", binary], capture_output=True, text=True, check=False).stderr
+        assert not [path for path in (project, Path(torch.__file__).parent) if os.fsencode(path) in binary.read_bytes()]
+
+    run([sys.executable, "-m", "venv", "--without-pip", "env"], tmp_path)
+    python = tmp_path / "env" / "bin" / "python"
+    site = Path(run([python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"], tmp_path).strip())
+    # One folder of packages can be another's; what they name in turn, such as opgen, isn't read.
+    site.joinpath("torch.pth").write_text(f"{Path(torch.__file__).parents[1]}\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    run([*pip, str(wheel)], tmp_path)
+    tests = shutil.copytree(project / "tests", tmp_path / "tests")
+    run([python, "-c", f"import mylib; assert mylib.__file__.startswith({str(site)!r})"], tmp_path, PYTHONPATH="")
+    assert "4 passed" in run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests], tmp_path, PYTHONPATH="")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="auditwheel is for Linux")
+def test_settings_of_builds_in_ci(project: Path, tmp_path: Path) -> None:
+    """cibuildwheel reads them; its own command for Linux makes a wheel that has no library of torch in it."""
+    tools = resource(WHEEL_TOOLS)
+    variables = {"PYTHONPATH": str(tools), "PATH": f"{tools / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    ask = ["-m", "cibuildwheel", "--print-build-identifiers", "--platform", "linux", "--archs", "x86_64", "."]
+    versions = ("310", "311", "312", "313")
+    assert run([sys.executable, *ask], project, **variables).split() == [
+        f"cp{each}-manylinux_x86_64" for each in versions
+    ]
+
+    (command,) = re.findall(
+        '^repair-wheel-command = "(auditwheel .*)"$', (project / "pyproject.toml").read_text(), re.M
+    )
+    (wheel,) = (project / "dist").iterdir()
+    repair = command.format(dest_dir=tmp_path, wheel=wheel).split()
+    run([sys.executable, "-m", *repair], project, **variables)
+    (repaired,) = tmp_path.glob("mylib-0.1.0-cp310-abi3-manylinux_*.whl")
+    with zipfile.ZipFile(repaired) as archive, zipfile.ZipFile(wheel) as original:
+        assert {name for name in archive.namelist() if not name.endswith("/")} == set(original.namelist())
 
 
 def test_the_library_alone_has_the_operators(built: Path) -> None:
