@@ -81,6 +81,8 @@ class Module:
     name: str
     path: Path
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    """All nodes of the tree."""
 
     @property
     def room(self) -> str:
@@ -94,10 +96,12 @@ class Module:
 
 
 def _load() -> tuple[Module, ...]:
-    return tuple(
-        Module(_module_name(path), path, ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    )
+    return tuple(map(_parse, sorted(PACKAGE.rglob("*.py"))))
+
+
+def _parse(path: Path) -> Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return Module(_module_name(path), path, tree, tuple(ast.walk(tree)))
 
 
 def _module_name(path: Path) -> str:
@@ -112,7 +116,7 @@ def modules() -> tuple[Module, ...]:
 
 def _imports(module: Module, names: frozenset[str]) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
     """Each import of a module of the package, at once or on demand: where it stands and the module's name."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names if alias.name.split(".")[0] == "opgen")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "opgen":
@@ -180,7 +184,7 @@ def test_imports_stand_at_the_top(modules: tuple[Module, ...]) -> None:
     wrong = [
         f"{module.place(inner)}: an import inside {node.name}()"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef)
         for inner in ast.walk(node)
         if isinstance(inner, (ast.Import, ast.ImportFrom))
@@ -192,7 +196,7 @@ def test_imports_are_absolute_and_named(modules: tuple[Module, ...]) -> None:
     wrong = [
         module.place(node)
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and (node.level or any(alias.name == "*" for alias in node.names))
     ]
     _fail_for_each(wrong)
@@ -203,7 +207,7 @@ def test_the_core_is_pure(modules: tuple[Module, ...]) -> None:
         f"{module.place(node)}: {name}()"
         for module in modules
         if module.room in PURE
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and (name := _called(node)) in EFFECTS
         if (module.name, name) not in ALLOWED_EFFECTS
     ]
@@ -229,7 +233,7 @@ def test_modules_hold_no_state(modules: tuple[Module, ...]) -> None:
     wrong += [
         f"{module.place(node)}: a global that changes"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Global)
     ]
     _fail_for_each(wrong)
@@ -250,7 +254,7 @@ def test_no_function_remembers(modules: tuple[Module, ...]) -> None:
     wrong = [
         f"{module.place(node)}: {name}"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, (ast.Name, ast.Attribute))
         if (name := node.id if isinstance(node, ast.Name) else node.attr) in CACHES
         and isinstance(node.ctx, ast.Load)
@@ -262,13 +266,12 @@ def test_no_function_remembers(modules: tuple[Module, ...]) -> None:
 def _imported_from_functools(module: Module) -> set[str]:
     found = {
         alias.name
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and node.module == "functools"
         for alias in node.names
     }
     uses_module = any(
-        isinstance(node, ast.Import) and any(alias.name == "functools" for alias in node.names)
-        for node in ast.walk(module.tree)
+        isinstance(node, ast.Import) and any(alias.name == "functools" for alias in node.names) for node in module.nodes
     )
     return found | (set(CACHES) if uses_module else set())
 
@@ -277,7 +280,7 @@ def test_functions_fit_on_a_screen(modules: tuple[Module, ...]) -> None:
     wrong = [
         f"{module.place(node)}: {node.name}() has {length} lines"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
     ]
@@ -301,7 +304,7 @@ def test_dataclasses_have_slots_and_values_are_frozen(modules: tuple[Module, ...
     wrong = [
         f"{module.place(node)}: {node.name} lacks {flag}"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ClassDef)
         for decorator in node.decorator_list
         if (text := ast.unparse(decorator)).startswith("dataclass")
@@ -317,7 +320,7 @@ def test_mistakes_of_users_are_no_assertions(modules: tuple[Module, ...]) -> Non
         module.place(node)
         for module in modules
         if module.room in {"frontend/", "diagnostics", "selective_build/", "backend/"}
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc))
     ]
@@ -330,7 +333,7 @@ def test_names_say_something(modules: tuple[Module, ...]) -> None:
     wrong += [
         f"{module.place(node)}: {node.name}"
         for module in modules
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith(("process_", "handle_"))
     ]
     _fail_for_each(wrong)

@@ -57,9 +57,12 @@ def test_a_missing_value_is_reported() -> None:
 # ------------------------------------------------------------------------- sections and their users
 
 
-def _modules() -> Iterator[tuple[Path, ast.Module]]:
+def _modules(word: str = "") -> Iterator[tuple[Path, ast.Module]]:
+    """The modules of the package that contain `word`."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if word in text:
+            yield path, ast.parse(text)
 
 
 def _file_of(tree: ast.Module) -> str | None:
@@ -70,13 +73,16 @@ def _file_of(tree: ast.Module) -> str | None:
     return None
 
 
-USERS: Final = {name: tree for _, tree in _modules() if (name := _file_of(tree)) is not None}
+@pytest.fixture(scope="module")
+def users() -> dict[str, ast.Module]:
+    """The modules that render snippets, by their files of snippets."""
+    return {name: tree for _, tree in _modules("Snippets(") if (name := _file_of(tree)) is not None}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_sections_are_those_that_a_module_renders(path: Path) -> None:
+def test_sections_are_those_that_a_module_renders(path: Path, users: dict[str, ast.Module]) -> None:
     sections = set(read_sections(path))
-    tree = USERS[path.name]
+    tree = users[path.name]
     rendered = {
         node.args[0].value
         for node in ast.walk(tree)
@@ -101,8 +107,8 @@ def _pattern(node: ast.JoinedStr) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def test_every_file_has_a_user() -> None:
-    assert {path.name for path in FILES} == set(USERS)
+def test_every_file_has_a_user(users: dict[str, ast.Module]) -> None:
+    assert {path.name for path in FILES} == set(users)
 
 
 # ------------------------------------------------------------------------------- text in strings
