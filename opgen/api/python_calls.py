@@ -1,6 +1,6 @@
 """Arguments that torch's parser read → the call of the C++ function.
 
-A binding makes the call in a lambda that lets go of Python's lock.  The lambda takes the arguments in
+A binding makes the call in a lambda that releases the GIL.  The lambda takes the arguments in
 the order of the usual C++ function (tensors by value or const reference), and is called with what
 is taken out of the parser's result `_r`.  Tensor options are gathered first; several out arguments
 come as one list.

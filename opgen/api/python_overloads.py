@@ -138,7 +138,7 @@ def should_generate_py_binding(function: NativeFunction) -> bool:
     return function.func.name.overload_name != "Scalar" or str(function.func) not in _SERVED_BY_TENSORS
 
 
-# Which face of Python an operator belongs to.
+# Where Python binds an operator.
 
 Selection: TypeAlias = Callable[[NativeFunction], bool]
 

@@ -81,7 +81,7 @@ def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
 def _file_env(
     backend: ExternalBackend, index: BackendIndex, style: RegistrationStyle, release: Release
 ) -> Mapping[str, object]:
-    """Return the head of a source."""
+    """Return the values of a source's template that don't depend on operators."""
     options = Options(install_dir=Path(), per_operator_headers=style.per_operator_headers)
     return {
         "extra_cuda_headers": device_includes(index.dispatch_key, options, release),

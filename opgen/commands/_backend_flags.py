@@ -44,7 +44,7 @@ class BackendInputs:
 
 
 def add_backend_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags that torch's generators have, in both spellings, and those that say where operators are."""
+    """Add the flags of torch's generators, in both spellings, and those that name the operators."""
     parser.add_argument(
         "-s",
         "--source-yaml",
@@ -77,7 +77,7 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_definitions(parser: argparse.ArgumentParser) -> None:
-    """Flags that say where torch's operators are defined."""
+    """Add the flags that name the definitions of torch's operators."""
     definitions = parser.add_argument_group(
         "the operators that there are; default: those of the installed torch, or else those that come with opgen"
     )
@@ -131,7 +131,7 @@ def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
 
 
 def _tell_of_definitions(given: argparse.Namespace, log: Diagnostics) -> None:
-    """Say where operators were looked for, if some weren't found, no flag says where, and there is no torch."""
+    """Report where operators were searched, if some are missing, no flag names a place, and torch isn't installed."""
     is_told = given.source_path or given.native_yaml or installed_definitions() is not None
     if not is_told and any(each.id == "unknown-operator" for each in log.found):
         message = "operators were searched for in opgen's packaged definitions"

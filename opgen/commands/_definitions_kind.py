@@ -49,7 +49,7 @@ def makes_extension(source: Path) -> bool:
 
 
 def count_namespaces(definitions: str) -> Counter[str]:
-    """Return how many operators of each namespace a definitions file seems to have."""
+    """Return the number of operators of each namespace, from a scan of the text."""
     found = _FUNC.finditer(definitions)
     return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
 

@@ -24,13 +24,13 @@ NODES: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
     Emitter("nodes", OnDemand("opgen.dest.autograd_functions", "emit_autograd_function_sources")),
     Emitter("view replay", OnDemand("opgen.dest.view_funcs", "emit_view_funcs")),
 )
-"""What every build with derivatives has."""
+"""The emitters of every build with derivatives."""
 KERNELS: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
     Emitter("kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type_header")),
     Emitter("kernels", OnDemand("opgen.dest.variable_type", "emit_variable_type")),
     Emitter("views", OnDemand("opgen.dest.inplace_or_view", "emit_inplace_or_view")),
 )
-"""The kernels that record the graph, which `--disable-autograd` omits."""
+"""The emitters of kernels that record the graph, which `--disable-autograd` omits."""
 PYTHON_NODES: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
     Emitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_headers")),
     Emitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_sources")),

@@ -53,7 +53,7 @@ _WORD: Final = re.compile(r"[A-Za-z_][\w.:]*")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a folder of definitions."""
+    """The result of reading a folder of definitions."""
 
     diagnostics: tuple[Diagnostic, ...]
     program: Program | None
@@ -61,7 +61,7 @@ class Analysis:
 
 
 def folder_of(path: Path) -> Path | None:
-    """Return the folder of definitions that a file belongs to; None if it is no file of definitions."""
+    """Return the folder of definitions that a file belongs to; None if it isn't a definitions file."""
     for name in (FUNCTIONS, TAGS, DERIVATIVES):
         if path.as_posix().endswith(f"/{name}"):
             return path.parents[1]
@@ -134,7 +134,7 @@ class DefinitionsServer(LanguageServer):
             self.text_document_publish_diagnostics(params)
 
     def analysis_of(self, uri: str) -> Analysis | None:
-        """Return what is known of the folder of a document."""
+        """Return the last analysis of a document's folder."""
         folder = folder_of(_path(uri))
         if folder is None:
             return None
@@ -181,7 +181,7 @@ def operator_at(program: Program, path: Path, line: int) -> NativeFunction | Non
 
 
 def describe(analysis: Analysis, function: NativeFunction, folder: Path) -> str:
-    """Return what `opgen explain` says of an operator."""
+    """Return the text that `opgen explain` prints about an operator."""
     program = analysis.program
     assert program is not None
     derivatives = folder / DERIVATIVES
@@ -192,7 +192,7 @@ def describe(analysis: Analysis, function: NativeFunction, folder: Path) -> str:
 
 
 def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[types.Location]:
-    """Yield where the operator or the kernel that a word names is defined."""
+    """Yield the places where the operator or the kernel that a word names is defined."""
     program = analysis.program
     name = word.rpartition("::")[2]
     for function in program.functions if program is not None else ():

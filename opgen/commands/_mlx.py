@@ -21,7 +21,7 @@ from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
 NAMESPACE: Final = "mlx_ops"
-"""The name of a library that isn't given one."""
+"""The name of a library without a name."""
 
 EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
     Emitter("headers", emit_headers),

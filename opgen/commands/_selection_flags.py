@@ -28,7 +28,7 @@ TEST_LIST_FLAG: Final = "--TEST-ONLY-op-registration-allowlist-yaml-path"
 
 
 def add_operators(parser: argparse.ArgumentParser) -> None:
-    """Flags that say where operators are defined, and whether others may be selected."""
+    """Add the flags that name the definitions, and the one that allows undefined operators."""
     add_definitions(parser, torch="definitions that come with the installed torch")
     parser.add_argument(
         "--allow-unknown-operators",
@@ -38,7 +38,7 @@ def add_operators(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Flags that select operators, as torch's generator of unboxing kernels has them."""
+    """Add the flags that select operators, those of torch's generator of unboxing kernels."""
     parser.add_argument(
         ALLOW_LIST_FLAG,
         "--op_registration_allowlist",

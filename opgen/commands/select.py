@@ -55,7 +55,7 @@ KERNELS_FLAG: Final = "--kernels"
 CLASSES_FLAG: Final = "--custom-classes"
 FEATURES_FLAG: Final = "--build-features"
 _ROOTS: Final = "<operators>"
-"""What operators given as arguments are read as: a text of their own, so that mistakes have places."""
+"""The name of the text that arguments are read as, so that mistakes have places."""
 
 
 # ------------------------------------------------------------------------------- command line
@@ -118,7 +118,7 @@ def _add_selections(parser: argparse.ArgumentParser, *, writes: bool = True) -> 
 
 
 def _add_attributes(parser: argparse.ArgumentParser) -> None:
-    """What can be said of operators that become a selection."""
+    """Add the flags for the settings of selected operators."""
     parser.add_argument("--training", action="store_true", help="keep the autograd kernels of all of them")
     parser.add_argument("--not-root", action="store_true", help="other operators call them, models don't")
     parser.add_argument("--everything-else", action="store_true", help="keep all kernels, classes and features")
@@ -169,7 +169,7 @@ def _roots(given: argparse.Namespace, log: Diagnostics) -> Work | None:
 
 
 def _model(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Select what models call; each model is the source of its part."""
+    """Select the operators that models call; each operator's debug info names its model."""
     given.from_torch = given.source_path is None  # the definitions that the models were made with
     load_libraries(given.load_library, log)
     models = [(path, read_model(path, log)) for path in given.models]
@@ -191,7 +191,7 @@ def _check(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
 
 
 def _header(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Write the header that tells torch's own headers what selections keep."""
+    """Write `selected_mobile_ops.h`, which torch's headers read."""
     known = _known(given, log)
     selections = _load_all(given, log, known)
     inputs = find_inputs(given.source_path, Diagnostics(), from_torch=given.from_torch)
@@ -244,7 +244,7 @@ def _selection_of(
     root = _root(given)
     if root.debug_info is None:
         root = replace(root, debug_info=(path.name,))
-    # The list is a text of its own, so that what isn't known in it has a place.
+    # The list is a text of its own, so that an unknown operator has a place in it.
     words = load_words(Source(f"<operators of {path}>", "\n".join(model.operators)), log)
     extras = Extras(FrozenMap(), frozenset(model.classes), everything_else=given.everything_else)
     return select_operators(_existing(words, root, log, known), root, extras)
@@ -282,7 +282,7 @@ def _load_all(given: argparse.Namespace, log: Diagnostics, known: KnownOperators
 
 
 def _write_joined(selections: Sequence[SelectiveBuilder], given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Write one selection that keeps what any of these keeps."""
+    """Write the union of selections."""
     if log.has_errors:
         return None
     text, output = render_selection(reduce(combine_selective_builders, selections)), given.output

@@ -25,7 +25,7 @@ _ASPECTS: Final[tuple[tuple[str, Callable[[OperatorFacts], Mapping[str, str]]], 
     ("tags", lambda facts: dict.fromkeys(facts.tags, "")),
     ("selected", lambda facts: {"": str(facts.is_selected)}),
 )
-"""What is compared of an operator: texts by a name, which is empty where there is one only."""
+"""The compared property of an operator: texts by name, which is empty if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ _WIDER: Final = (
     (BaseTy.Scalar, BaseTy.float),
     (BaseTy.Scalar, BaseTy.bool),
 )
-"""Pairs of types: what is taken for the second is taken for the first too."""
+"""Pairs of types: the first accepts every value of the second."""
 
 
 def _accepts(wide: Type, narrow: Type) -> bool:
-    """Return whether every value of `narrow` is taken for `wide`."""
+    """Return whether `wide` accepts every value of `narrow`."""
     if wide == narrow:
         return True
     if isinstance(wide, OptionalType):

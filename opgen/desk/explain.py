@@ -1,4 +1,4 @@
-"""An operator → all that its author and its reviewers may ask about it, as one value, as text and as JSON.
+"""An operator → its explanation for authors and reviewers, as one value, as text and as JSON.
 
 explanation = explain(subject, "mylib::scale")
 render_explanation(explanation)
@@ -40,7 +40,7 @@ _NO_KERNEL: Final = "no kernel: a call raises NotImplementedError"
 
 
 class State(Enum):
-    """What serves a form under a dispatch key."""
+    """The kind of kernel that a form has under a dispatch key."""
 
     KERNEL = "a kernel that is written by hand"
     GENERATED = "a generated kernel"
@@ -68,7 +68,7 @@ class Form:
     name: str
     kind: str
     origin: str
-    """How it came about: written, structured, derived from another form."""
+    """Its origin: written, structured, or derived from another form."""
     place: str
     """file:line:column of its entry, or of the entry that it is derived from."""
     schema: str
@@ -76,7 +76,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What serves one form under one dispatch key."""
+    """The kernel of one form under one dispatch key."""
 
     form: str
     key: str
@@ -89,7 +89,7 @@ class Cell:
 
     @property
     def state(self) -> State:
-        """Return what kind of kernel serves the form."""
+        """Return the kind of kernel that the form has."""
         if self.place:
             return State.GENERATED if self.kernel == _GENERATED else State.KERNEL
         if self.reason in (_NOT_NEEDED, _FALLBACK):
@@ -106,7 +106,7 @@ class Service:
     place: str
     """The file and line of the registration; empty if there is none."""
     missing: str
-    """What it costs that nothing is registered, or a kernel that raises an error; empty if nothing is missing."""
+    """The consequence if nothing is registered, or only a kernel that raises an error; empty if nothing is missing."""
 
     @property
     def text(self) -> str:
@@ -187,14 +187,14 @@ def _origin(program: Program, function: NativeFunction) -> str:
 
 
 def keys_of(subject: Subject, forms: Iterable[NativeFunction]) -> list[str]:
-    """Return the dispatch keys that forms have kernels for, and those of usual devices, in the dispatcher's order."""
+    """Return the dispatch keys that forms have kernels for, and those of common devices, in the dispatcher's order."""
     registered = {key for form in forms for key in subject.registrations.get(str(form.func.name), ())}
     order = {key.name: number for number, key in enumerate(DispatchKey)}
     return sorted({*registered, *_DEVICES}, key=lambda key: (order.get(key, len(order)), key))
 
 
 def cell_of(subject: Subject, form: NativeFunction, key: str) -> Cell:
-    """Return what serves a form under a dispatch key."""
+    """Return the kernel of a form under a dispatch key."""
     name = str(form.func.name)
     place = subject.registrations.get(name, {}).get(key)
     written = subject.facts[qualified_name(form)].kernels.get(key, "")
@@ -243,7 +243,7 @@ def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]
 
 
 def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Service]:
-    """Yield what torch does with the forms that somebody wrote; derived forms follow from those."""
+    """Yield the services for written forms; those of derived forms follow from them."""
     written = [form for form in forms if "generated" not in form.tags]
     has_formula = _has_formula(subject, forms)
     for name, keys, cost in _SERVICES if subject.is_extension else _SERVICES_OF_TORCH:
@@ -282,7 +282,7 @@ _SERVICES: Final = (
         "torch.compile, torch.export and fake tensors can't run it: write a Meta kernel, or tag it pointwise",
     ),
 )
-"""What torch does, the keys of the kernels for it, and what a missing one costs."""
+"""Each service of torch, the keys of its kernels, and the consequence of a missing one."""
 _SERVICES_OF_TORCH: Final = (
     (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
     ("functionalization", ("Functionalize",), "torch.compile and torch.export can't run it"),

@@ -1,4 +1,4 @@
-"""A program → what callers and reviewers see of each operator, as texts.
+"""A program → the signatures, kernels and formulas of each operator, as texts.
 
     facts_of(program, derivatives)["mylib::scale.out"].schema    "scale.out(Tensor self, …) -> Tensor(a!)"
 
@@ -24,7 +24,7 @@ from opgen.schema.lexer import SchemaError
 
 @dataclass(frozen=True, slots=True)
 class OperatorFacts:
-    """What one operator is to its callers, and what serves it."""
+    """The signatures, kernels and formulas of one operator."""
 
     func: FunctionSchema = field(compare=False)
     schema: str

@@ -45,7 +45,7 @@ def _list(items: Mapping[str, Any] = _TEXT) -> Json:
 
 
 def _or_nothing(schema: Json) -> Json:
-    """Of a key that may stand without a value."""
+    """Return the schema of a key whose value may be missing."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
@@ -74,7 +74,7 @@ def _variants() -> Json:
 
 
 def _tag_words(known: Mapping[str, str]) -> Json:
-    """Tags; without a list of them, any words."""
+    """Return the schema of tags; without a list of them, any words."""
     if not known:
         return _words()
     one = [{"const": name, "description": description.strip()} for name, description in known.items()]

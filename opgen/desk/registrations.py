@@ -43,5 +43,5 @@ def find_registrations(files: Iterable[OutputFile]) -> dict[str, dict[str, Place
 
 
 def is_repetition(file: OutputFile) -> bool:
-    """Return whether a file repeats what its shards have."""
+    """Return whether a file has the same definitions as its shards."""
     return "Everything" in file.path

@@ -42,7 +42,7 @@ _to_json = partial(json.dumps, ensure_ascii=True, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report is about."""
+    """The contents of a report."""
 
     title: str
     subject: Subject
@@ -79,12 +79,12 @@ def emit_report(report: Report, templates: TemplateSet) -> Iterator[OutputFile]:
 
 
 def _main_form(forms: Sequence[NativeFunction]) -> NativeFunction:
-    """Return the form that an operator is listed as: the first one that somebody wrote."""
+    """Return the form that an operator is listed as: the first written one."""
     return next((form for form in forms if "generated" not in form.tags), forms[0])
 
 
 def _alphabetical(function: NativeFunction) -> tuple[bool, str, str]:
-    """Return what operators are sorted by: private ones come last."""
+    """Return the sort key of an operator: private ones come last."""
     return function.root_name.startswith("_"), function.root_name.lower(), str(function.func.name)
 
 
@@ -115,7 +115,7 @@ def _code_of(report: Report) -> Mapping[str, Sequence[Part]]:
 def _row(
     subject: Subject, forms: Sequence[NativeFunction], explanation: Explanation, keys: Sequence[str], file: str
 ) -> Mapping[str, Any]:
-    """Return what the list, the matrix, the search and the filters show of an operator."""
+    """Return an operator's row for the list, the matrix, the search and the filters."""
     return {
         "file": file,
         "name": qualified_name(_main_form(forms)),

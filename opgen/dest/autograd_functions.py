@@ -60,7 +60,7 @@ def _all_nodes(program: AutogradProgram) -> list[Node]:
 
 
 def _base_class(function: NativeFunction) -> str:
-    """Nodes of views can't be traced: they have to be taken again."""
+    """Return the base class of a node; those of views can't be traced, since views must be replayed."""
     is_view = (
         function.is_view_op
         and function.func.kind() is SchemaKind.functional

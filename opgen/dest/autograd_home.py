@@ -1,4 +1,4 @@
-"""The library that autograd's C++ is compiled in, torch or an extension → how some things are spelled there.
+"""The library that autograd's C++ is compiled in, torch or an extension → its names and choices.
 
 The emitters of autograd make both, and take from here what differs.
 
@@ -29,7 +29,7 @@ class AutogradHome:
     make_node: str
     """The expression that makes a node, with places for its class and for the arguments."""
     fires_hooks: bool
-    """Whether kernels tell hooks of the nodes that they made."""
+    """Whether kernels call the hooks for new nodes."""
     spares_copies: bool
     """Whether kernels of operators on lists copy neither nodes nor storages."""
     complex_gradients: frozenset[str]

@@ -17,7 +17,7 @@ from opgen.model import Argument, NativeFunction, SchemaKind
 _MANUAL_AUTOGRAD: Final = ("_fw_primal", "_make_dual", "copy_", "detach", "detach_", "resize_", "resize_as_")
 """Operators whose autograd kernels are written by hand."""
 _NOT_TRACKED: Final = ("_sparse_broadcast_to", "lift_fresh")
-"""Operators whose results share memory with their arguments, which autograd takes no notice of."""
+"""Operators whose results share memory with their arguments, which autograd ignores."""
 CHANGES_METADATA: Final = (
     "_conj",
     "_neg_view",
@@ -27,7 +27,7 @@ CHANGES_METADATA: Final = (
     "view_as_complex",
     "view_as_real",
 )
-"""Views that strides and an offset can't tell of: they must be taken again to be restored."""
+"""Views that strides and an offset don't describe: the view must be replayed to restore them."""
 
 
 def kernel_name(function: NativeFunction) -> str:
@@ -53,7 +53,7 @@ def named_head(signature: DispatcherSignature, name: str) -> str:
 
 
 def base_name(function: NativeFunction) -> str:
-    """Return the operator's name, without marks of the form save for the underscore of an in-place one."""
+    """Return the operator's name without overload; an in-place form keeps its underscore."""
     return function.root_name + ("_" if function.func.kind() is SchemaKind.inplace else "")
 
 

@@ -19,14 +19,14 @@ NEVER_DIFFERENTIABLE: Final = frozenset(
         "quantize_per_tensor", "rand_like", "randn_like", "record_stream", "searchsorted", "signbit", "zeros_like",
     }
 )
-"""Operators with tensors to and fro that have no gradient and need none, in-place forms by themselves."""
+"""Operators that take and return tensors but need no gradient; in-place forms are listed separately."""
 
 MAY_SWAP_STORAGE: Final = frozenset(
     {
         "_cudnn_rnn_flatten_weight", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "set_",
     }
 )
-"""Operators that may give an argument another implementation or another storage."""
+"""Operators that may replace an argument's implementation or storage."""
 
 MAY_RETURN_OLD_STORAGE: Final = frozenset(
     {

@@ -109,13 +109,13 @@ def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> s
 
 
 def _places(function: NativeFunction) -> list[str]:
-    """Return where C++ can find the operator; `Type` is a class that once was."""
+    """Return where C++ declares the operator; `Type` is a class that no longer exists."""
     variants = ((Variant.method, "Tensor"), (Variant.function, "namespace"))
     return ["Type", *(place for variant, place in variants if variant in function.variants)]
 
 
 def _flags(function: NativeFunction) -> str:
-    """Return the yes-or-no facts, the last lines about an operator."""
+    """Return the boolean fields, the last lines of an operator's entry."""
     has_options = function.func.arguments.tensor_options is not None
     facts = {
         "inplace": function.func.name.name.inplace,

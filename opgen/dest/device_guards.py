@@ -1,4 +1,4 @@
-"""An operator → the statements with which its kernels' wrappers make sure of the device.
+"""An operator → the statements with which its kernels' wrappers check and set the device.
 
 There are two kinds.  A *device check* raises an error for tensors on different devices.  A *device
 guard* makes the device of the tensors the current one while the kernel runs.  `BackendIndex.device_guard` says
@@ -56,12 +56,12 @@ def _is_optional_list(type: Type) -> bool:
 
 
 def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
-    """Return statements that make the device that the kernel works on the current one."""
+    """Return statements that set the current device to the one that the kernel works on."""
     if not index.device_guard or not function.device_guard:
         return []
     if function.func.arguments.tensor_options is not None:
         guard = "const DeviceGuard device_guard(device_or_default(device));"
-        # A factory may be the first that is heard of CUDA, no tensor having made sure of it.
+        # A factory may be the first use of CUDA: no tensor has initialized it yet.
         lazily = "globalContext().lazyInitDevice(c10::DeviceType::CUDA);"
         return [lazily, guard] if is_cuda_dispatch_key(index.dispatch_key) else [guard]
     tensor = next((a.name for a in _decisive(function) if a.type.is_tensor_like()), None)
@@ -88,7 +88,7 @@ def kernel_guard_class(key: DispatchKey) -> str | None:
 
 
 def enter_device(key: DispatchKey) -> tuple[str, ...]:
-    """Return statements that make the device of the first output the current one, further outputs being on it too."""
+    """Return statements that set the current device to that of the first output, where all outputs are."""
     # MTIA's kernels hold a guard that is never set: torch's generator leaves it out, so we must.
     if key is DispatchKey.MTIA or kernel_guard_class(key) is None:
         return ()

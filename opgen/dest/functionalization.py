@@ -1,4 +1,4 @@
-"""Operators that write or make views → `RegisterFunctionalization_0..3.cpp`, which runs them without either.
+"""Operators that write or make views → `RegisterFunctionalization_0..3.cpp`, which runs them without writes and views.
 
 The kernels come from `functionalization_kernels`; here is which operators get one, and which get
 one registered.  Operators that are made of others need none: they reach these kernels through
@@ -75,7 +75,7 @@ def _parts(program: Program) -> Iterator[_Part]:
 def _render_item(program: Program, item: Item) -> _Part:
     """Return an operator's entries in its shard."""
     name, headers = item.root_name, tuple(render_includes(_included(item), ("_native", "_ops")))
-    # Functionalization covers all operators or is of no use: a build that leaves some out has none of it.
+    # Functionalization must cover all operators, so a selective build has none of it.
     if isinstance(item, NativeFunction) or not program.selector.include_all_operators:
         return name, headers, (), ()
     if isinstance(item, NativeFunctionsGroup):

@@ -172,7 +172,7 @@ def _checks_shapes(function: NativeFunction) -> bool:
 
 
 def _wrapping_conditions(parameters: _Parameters, effects: _Effects) -> tuple[str, str]:
-    """That all tensors to be written to are wrapped; that others are, and none is XLA's."""
+    """Return the conditions that all written tensors are wrapped, and that others are and none is XLA's."""
     read = [tensor for tensor in parameters.tensors if tensor.name not in effects.written]
     all_written = [tensor.is_functional for tensor in parameters.tensors if tensor.name in effects.written]
     any_read = [tensor.is_functional for tensor in read]

@@ -1,6 +1,6 @@
 """Patterns that Inductor looks for in graphs → a Python module for each function that they were traced from.
 
-Tracing takes a while, so that torch ships what comes of it.
+Tracing is slow, so torch ships the traced patterns.
 
     Pattern("mm_pattern", "mm_pattern_inference", "mm_pattern_inference = CallFunction(aten.mm.default, …)")
 

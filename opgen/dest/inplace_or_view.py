@@ -1,4 +1,4 @@
-"""Operators that write to arguments, and views → kernels that keep autograd's books on them.
+"""Operators that write to arguments, and views → kernels that track versions and views for autograd.
 
 A tensor has a version, which goes up when it is written to; a view knows its base, and how to take it
 again.  These kernels run below those of autograd itself, and also where no graph is recorded.
@@ -69,7 +69,7 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Noted:
-    """An operator that there is something to note about."""
+    """An operator whose writes or views are tracked."""
 
     matched: NativeFunctionWithDifferentiabilityInfo
     written: tuple[int, ...]

@@ -47,7 +47,7 @@ def emit_decompositions(decompositions: Sequence[Decomposition], templates: Temp
 
 
 def raw_literals(text: str) -> Iterator[str]:
-    """`text` as literals that stand behind each other, each a few whole lines if lines aren't very long."""
+    """Return `text` as adjacent raw literals of a few whole lines each."""
     delimiter = next(mark for mark in ("", *(f"D{number}" for number in range(1000))) if f'){mark}"' not in text)
     piece = ""
     for line in _short_lines(text):

@@ -57,7 +57,7 @@ def _sorted_kernels(selector: SelectiveBuilder) -> tuple[list[str], list[tuple[s
 
 
 def _kernel_check(tag: str, dtypes: Iterable[str]) -> str:
-    """Return the statement that answers for one kernel."""
+    """Return the statement that tells whether one kernel is selected."""
     names = sorted({SCALAR_TYPES.get(dtype, dtype) for dtype in dtypes})
     condition = " || ".join(f"scalar_type == at::ScalarType::{name}" for name in names) or "false"
     return f"if (kernel_tag == {string_literal(tag)}) {{\n  return {condition};\n}}"

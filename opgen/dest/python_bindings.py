@@ -1,6 +1,6 @@
 """All operators → the sources that bind them to Python: `python_torch_functions_N.cpp` and its like.
 
-Each of Python's faces (the module torch and some below it, the methods of tensors) is a table of C++
+Each binding target (the module torch, some modules below it, the methods of tensors) is a table of C++
 functions, one a name; see `python_methods` for what such a function does.
 
     static PyMethodDef fft_functions[] = {

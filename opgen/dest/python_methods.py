@@ -59,9 +59,9 @@ class PythonModule:
     wrap: str = "wrap"
     """The C++ function that makes Python's objects of results."""
     parameter_name: Callable[[str], str] = str
-    """What C++ calls the parameter for an argument, by the argument's name."""
+    """The C++ parameter names of arguments, by the arguments' names."""
     unlock: str = "pybind11::gil_scoped_release"
-    """The C++ class that lets go of Python's lock."""
+    """The C++ class that releases the GIL."""
     spells_defaults: bool = False
     """Whether the C++ code has the defaults of arguments, which torch's parser has too."""
 
@@ -261,6 +261,6 @@ class _Calls:
 
 
 def _returns_its_list(function: NativeFunction) -> bool:
-    """Return whether it works in place on a list of tensors: Python then gets the list back."""
+    """Return whether the operator works in place on a list of tensors, so that Python returns the list."""
     func = function.func
     return func.kind() is SchemaKind.inplace and func.name.name.base.startswith("_foreach_")

@@ -57,7 +57,7 @@ _REPR: Final = "(reprfunc)torch::utils::returned_structseq_repr"
 
 
 def structseq_definition(structseq: Structseq, suffix: str, *, package: str = "torch", repr: str | None = _REPR) -> str:
-    """That function; the type is a member of `<package>.return_types`, and shown by the C++ function `repr`."""
+    """Return that function's definition; the type is in `<package>.return_types`, and `repr` is its C++ `__repr__`."""
     type_object = f"{structseq.name}NamedTuple{suffix}"
     fields = " ".join([f'{{"{field}", ""}},' for field in structseq.fields])
     count = len(structseq.fields)

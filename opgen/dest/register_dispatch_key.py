@@ -34,7 +34,7 @@ from opgen.program.program import Options, Program
 _TEMPLATE: Final = "RegisterDispatchKey.cpp"
 _DEFINITIONS_TEMPLATE: Final = "RegisterDispatchDefinitions.ini"
 _CPU_SHARDS: Final = 4
-"""The CPU's registrations, which every build has, are split so that they compile side by side."""
+"""The CPU's registrations, which every build has, are split to compile in parallel."""
 
 
 def emit_register_dispatch_key(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -56,7 +56,7 @@ def _emit_key(
     options: Options,
     templates: TemplateSet,
 ) -> Iterator[OutputFile]:
-    """Yield the registrations of one key: the root name of each group, whether it has a kernel, its definitions."""
+    """Yield the registrations of one key."""
     yield from emit_sharded(
         templates,
         _TEMPLATE,

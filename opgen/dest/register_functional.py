@@ -1,6 +1,6 @@
 """A form that a backend outside of torch has no kernel for → a wrapper that calls the functional form's kernel.
 
-Such a backend need only bring functional kernels: their results are copied to where the form wants
+Such a backend needs only functional kernels: their results are copied to where the form wants
 them, to the out arguments or to the arguments that it changes.
 
     at::Tensor & wrapper_XLA_out_abs_out(const at::Tensor & self, at::Tensor & out) {
@@ -65,7 +65,7 @@ def _results(functional: NativeFunction, value: str) -> list[str]:
 
 
 def _fresh(function: NativeFunction) -> int:
-    """Return how many of its results the form returns as they are; they come before those that it writes."""
+    """Return the number of results that the form returns unchanged; they precede those that it writes."""
     if function.func.kind() is SchemaKind.out:
         return 0
     return sum(alias is None for alias in function.func.aliased_return_names())

@@ -112,7 +112,7 @@ struct {made.name} final : public {made.parent} {{
 
 
 def set_output_functions(made: StructuredClass) -> str:
-    """Return the two methods through which the meta function tells of an output."""
+    """Return the two methods by which the meta function declares an output."""
     methods = (("set_output_strided", True), ("set_output_raw_strided", False))
     return "\n".join(
         [
@@ -154,7 +154,7 @@ def set_output_body(key: DispatchKey | None, kind: SchemaKind, *, may_restride: 
 
 
 def set_output_function(method: str, made: StructuredClass, body: Iterable[str]) -> str:
-    """Return one of the two methods through which the meta function tells of an output."""
+    """Return one of the two methods by which the meta function declares an output."""
     statements = list(body)
     if made.has_names:
         statements += _NAME_DIMENSIONS
@@ -168,7 +168,7 @@ def set_output_function(method: str, made: StructuredClass, body: Iterable[str])
 
 
 def _provide_output(kind: SchemaKind, may_restride: bool) -> tuple[str, ...]:
-    """Allocates an output, or makes the one that is given ready."""
+    """Return statements that allocate an output, or resize the one that is given."""
     if kind is SchemaKind.functional:
         return ("outputs_[output_idx] = create_out(sizes, strides, options);",)
     prepare = "resize_out(out, sizes, strides, options);"
@@ -210,7 +210,7 @@ def kernel_calls(
     if precomputed is not None:
         statements = [f"auto precompute = {meta}", "(void)precompute;"]
         values = precomputed.added_and_replacing()
-        # A value that takes an argument's place hides it, even from an operator that takes the argument.
+        # A precomputed value hides the argument that it replaces, even from an operator that takes it.
         at_hand += [Expr(f"precompute.{b.name}", b.nctype) for b in structured.impl_arguments if b.argument in values]
     if key is DispatchKey.CompositeExplicitAutogradNonFunctional:
         out_form = program.signatures(group.out).cpp_backend.most_faithful_signature()

@@ -47,16 +47,16 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, shard
 from opgen.output.snippets import Snippets
-from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
+from opgen.output.template import TemplateSet, TrimmedTexts, mark_if_trimmed
 from opgen.program.autograd import AutogradProgram
 
 _SNIPPETS: Final = Snippets("variable_type.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _RESULT_OF_FORWARD: Final = "output"
-"""Operators that compute gradients take it next to the input that carries the gradient."""
+"""Operators that compute gradients take it in addition to the input that has the gradient."""
 _SHARES_STORAGE: Final = "_unsafe_view"
-"""No view to autograd, though its result has the storage of its argument."""
+"""Not a view for autograd, although its result shares its argument's storage."""
 
 
 def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -82,10 +82,10 @@ def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iter
             contents.registrations[piece.key].append(registration)
             if piece.definition:
                 contents.definitions[piece.key].append(piece.definition)
-    is_even = everything.is_even
+    is_trimmed = everything.is_trimmed
     for index, share in enumerate(shares):
-        yield OutputFile(f"VariableType_{index}.cpp", _render_file(share, is_even, templates))
-    yield OutputFile("VariableTypeEverything.cpp", _render_file(everything, is_even, templates), group=None)
+        yield OutputFile(f"VariableType_{index}.cpp", _render_file(share, is_trimmed, templates))
+    yield OutputFile("VariableTypeEverything.cpp", _render_file(everything, is_trimmed, templates), group=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +141,15 @@ class _Contents:
     registrations: dict[str, list[str]]
 
     @property
-    def is_even(self) -> bool:
-        """Whether the kernels have no ragged lines."""
-        return isinstance(noted_if_even([*chain.from_iterable(self.definitions.values())]), EvenTexts)
+    def is_trimmed(self) -> bool:
+        """Whether the kernels have no trailing spaces."""
+        return isinstance(mark_if_trimmed([*chain.from_iterable(self.definitions.values())]), TrimmedTexts)
 
 
-def _render_file(contents: _Contents, is_even: bool, templates: TemplateSet) -> str:
+def _render_file(contents: _Contents, is_trimmed: bool, templates: TemplateSet) -> str:
     definitions = [*chain.from_iterable(contents.definitions.values())]
     env = {
-        "type_derived_method_definitions": EvenTexts(definitions) if is_even else definitions,
+        "type_derived_method_definitions": TrimmedTexts(definitions) if is_trimmed else definitions,
         "wrapper_registrations": [_render_block(key, lines) for key, lines in contents.registrations.items()],
     }
     return templates.render("VariableType.cpp", env)
@@ -259,7 +259,7 @@ def _render_call(kernel: Kernel) -> str:
     arguments = ", ".join(["ks & c10::after_autograd_keyset", *[one.unpacked for one in parameters]])
     symints = [one for one in parameters[: len(func.arguments.flat_non_out)] if one.is_symint_like]
     call = f"{kernel.home.redispatch(kernel.function, symint=bool(symints))}({arguments})"
-    # Of writes to an argument among others, torch's own operators keep no books.
+    # torch's own operators don't track writes to a single argument among several.
     is_below = kernel.writes or kernel.is_view_family or (not kernel.names.is_of_torch and func.is_mutable)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
     if kernel.writes or not func.returns:

@@ -1,4 +1,4 @@
-"""A kernel → the checks of debug builds that an operator didn't change its arguments.
+"""A kernel → the checks of debug builds that an operator didn't replace its arguments.
 
 Before the operator runs, the storage and the implementation of each tensor are noted; after it, they
 must be the same, and results must be new tensors (or, for views, share the storage of their base).
@@ -74,7 +74,7 @@ def _list_checks(kind: str, name: str, reserves: bool) -> DebugChecks:
 
 
 def _result(kernel: str, name: str, view_base: str) -> str:
-    """That a result is a new tensor, with a new storage unless it is a view."""
+    """Return the check that a result is a new tensor, with a new storage unless it is a view."""
     usable = f"!at::impl::dispatch_mode_enabled() && !at::impl::tensor_has_dispatch({name})"
     text = ""
     if view_base:

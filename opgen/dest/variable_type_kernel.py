@@ -55,7 +55,7 @@ class Parameter:
     is_list: bool
     """Whether it is a list or an optional list, of any type."""
     element: str
-    """It, or its element at hand if it is a list."""
+    """The parameter, or its current element if it is a list."""
     is_tangent_defined: str
     """The condition that it has a tangent."""
     unpacking: str
@@ -161,7 +161,7 @@ class Kernel:
     inputs: tuple[Parameter, ...]
     """The parameters that may require a gradient."""
     read: tuple[Parameter, ...]
-    """Those of them that are no out arguments."""
+    """Those of them that are not out arguments."""
     differentiated: tuple[Parameter, ...]
     """Those that have a gradient."""
     outputs: tuple[DifferentiableOutput, ...]
@@ -175,13 +175,13 @@ class Kernel:
     condition: str
     """The condition under which the results are differentiable, in brackets; empty if there is none."""
     renamed: Mapping[str, Parameter]
-    """What formulas call otherwise: an in-place operator on lists has those of the operator that it applies."""
+    """Names in the formulas of an in-place operator on lists, which are those of the operator that it applies."""
     is_inplace: bool
     """Whether it writes to `self`."""
     is_out: bool
-    """Whether it writes its results to arguments that are there for that."""
+    """Whether it writes its results to out arguments."""
     writes: bool
-    """Whether it is the one or the other."""
+    """Whether it writes to `self` or to out arguments."""
     is_foreach: bool
     """Whether it applies another operator to each tensor of a list."""
     is_view: bool

@@ -68,7 +68,7 @@ def _group_part(program: Program, group: NativeFunctionsGroup) -> tuple[_Texts, 
 
 
 def _includes(functions: Iterable[NativeFunction]) -> _Texts:
-    """Return the headers of functions that kernels call, or that are in a header with such."""
+    """Return the headers of the functions that kernels call."""
     return tuple(render_includes(functions, ("_ops", "_native")))
 
 
@@ -90,7 +90,7 @@ def render_view_copy(program: Program, group: NativeFunctionsViewGroup) -> Itera
     if kernel is None:
         return
     if str(copy.func.name) == "view_copy":
-        # Not every shape can be had as a view, but every one as a copy.
+        # Not every shape can be a view, but every one can be copied.
         yield _SNIPPETS.render("view_copy_of_view")
         return
     signature = program.signatures(copy).kernel(index)

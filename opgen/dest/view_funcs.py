@@ -77,7 +77,7 @@ class ViewClass:
     members: tuple[Binding, ...]
     """The same as they are held: owned, not referred to."""
     call: str
-    """Takes the view again."""
+    """Replays the view."""
 
     @staticmethod
     def derive(program: Program, function: NativeFunction) -> ViewClass:

@@ -1,4 +1,4 @@
-"""Views → `ViewMetaClasses.h/.cpp` and `FunctionalInverses.h`: how each is taken again, and undone.
+"""Views → `ViewMetaClasses.h/.cpp` and `FunctionalInverses.h`: how each is replayed, and inverted.
 
 When functionalization makes a view it keeps an object of a class for the operator.  Its `forward`
 takes the view of another base; its `reverse` puts a changed view back into its base, through a
@@ -187,11 +187,11 @@ _TAKEN_ALONE: Final[Mapping[str, _TakenAlone]] = MappingProxyType(
         "unbind.int": _TakenAlone((), "select_int", "select_copy_int", "base, dim, out_index"),
     }
 )
-"""Operators that give several views, each of which another operator takes alone."""
+"""Operators that return several views, each with the operator that takes one of them."""
 
 
 def _render_to_out_index(view_meta: ViewMeta) -> str:
-    """Return the member that makes the object for another of several views that were taken at once."""
+    """Return the member that makes the object for another view of the same call."""
     values = _names((*view_meta.base_ctor_arguments, *view_meta.extra_ctor_arguments))
     name = view_meta.classname
     return _SNIPPETS.render("to_out_index", namespace=NAMESPACE, name=name, values=values)

@@ -47,7 +47,7 @@ _RETURNING_NUMBERS: Final = frozenset(
         "_scaled_dot_product_flash_attention.quantized",
     }
 )
-"""Operators that get plumbing though they don't return tensors only: their rules pass the rest on."""
+"""Operators that get plumbing although they don't return tensors only: their rules pass the rest on."""
 
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:

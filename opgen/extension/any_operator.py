@@ -49,7 +49,7 @@ _DISPATCHED: Final = frozenset(
 )
 """Types in which the dispatcher looks for tensors."""
 FUNCTIONAL_PREFIX: Final = "_functional_"
-"""What the names of functional forms begin with that functionalization alone calls."""
+"""Prefix of functional forms that only functionalization calls."""
 
 
 def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:

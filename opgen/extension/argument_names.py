@@ -28,7 +28,7 @@ from opgen.program.program import Program
 T = TypeVar("T", bound="NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup")
 
 PREFIX: Final = "opgen_"
-"""What the names of arguments begin with that have another name in the schema."""
+"""Prefix of arguments that have another name in the schema."""
 MACROS: Final = frozenset(
     {
         *("alloca", "assert", "assert_perror", "be16toh", "be32toh", "be64toh", "bool", "environ", "errno", "far"),
@@ -51,11 +51,11 @@ _USED: Final = frozenset(
         *("grad_fn", "grads", "no_gil", "detail", "native", "meta", "structured", "schema", "name", "overload_name"),
     }
 )
-"""Words that generated functions use for things of their own."""
+"""Words that generated functions use themselves."""
 _LOCAL: Final = re.compile(
     r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|\w+_t|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*|Py\w*"
 )
-"""What the names of local variables in generated functions look like, and those of macros."""
+"""Patterns of local variables in generated functions, and of macros."""
 
 
 def is_renamed(name: str) -> bool:
@@ -89,12 +89,12 @@ def rename_arguments(
 
 
 def is_renamable(function: NativeFunction) -> bool:
-    """Return whether arguments may get other names: not those that the author names elsewhere too."""
+    """Return whether arguments may be renamed: not those that the author's C++ names too."""
     return not function.ufunc_inner_loop and function.precomputed is None
 
 
 def _renamed(function: NativeFunction, clashing: Mapping[str, frozenset[str]]) -> Mapping[str, str]:
-    """Return the arguments that get other names, and these."""
+    """Return the arguments that are renamed, with their new names."""
     if not is_renamable(function):
         return {}
     own = clashing.get(function.func.name.name.base, frozenset())

@@ -36,13 +36,13 @@ class _Registered:
 
 def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `RegisterAutogradFallback.cpp`, if there are any such operators."""
-    # What has derivatives for some kind of device only has none for the others.
+    # An operator may have derivatives for some devices only, and none for the others.
     derived = {one.func.func.name for one in with_derivatives(extension) if DEFAULT_KEY in (one.info or ())}
     candidates = (f for f in extension.program.functions if f.func.name not in derived)
     functions = [f for f in candidates if not f.is_boxed and needs_fallback(extension, f)]
     if not functions:
         return
-    # torch's kernel looks at what is returned; of what is written to besides, it would not count versions.
+    # torch's kernel handles returned tensors only; it would not increase the versions of other written ones.
     mutable = [f for f in functions if _hides_writes(f)]
     if mutable and not with_derivatives(extension):
         yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
@@ -90,7 +90,7 @@ def _hides_writes(function: NativeFunction) -> bool:
 
 
 def needs_fallback(extension: Extension, function: NativeFunction) -> bool:
-    """Return whether a gradient through the operator has to raise an error: nothing says what it is."""
+    """Return whether a gradient through the operator must raise an error, because no formula gives it."""
     takes_tensors = function.is_boxed or any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     if not takes_tensors or has_composite_implicit_kernel(function):
         return False

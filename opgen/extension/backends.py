@@ -17,9 +17,9 @@ from opgen.dispatch_keys import BACKEND_COMPONENTS, DispatchKey
 from opgen.frozen_dataclass import dataclass
 
 _FUNCTIONALITIES: Final = ("Quantized", "SparseCsr", "Sparse", "NestedTensor", "")
-"""What the names of kernels' keys begin with; a longer word before one that it begins with."""
+"""Prefixes of dispatch keys, longer ones first."""
 _SINGLE_DEVICES: Final = frozenset({"CPU", "Meta"})
-"""Kinds of which there is one device, so that there is none to choose."""
+"""Kinds of device of which a machine has one only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ _ALLOCATORS: Final[Mapping[str, Allocator]] = MappingProxyType(
         "CUDA": Allocator("ATen/cuda/EmptyTensor.h", "cuda"),
     }
 )
-"""A shortcut for the kinds of device that torch's headers have one for everywhere; others need none."""
+"""Allocators that torch's headers have on every platform; other devices allocate through the dispatcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Backend:
 
 
 def backend(key: DispatchKey) -> Backend:
-    """Return what is known of a key."""
+    """Return the properties of a dispatch key's device."""
     for functionality in _FUNCTIONALITIES:
         device = key.name.removeprefix(functionality)
         if key.name.startswith(functionality) and device in BACKEND_COMPONENTS:

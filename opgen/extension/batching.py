@@ -55,7 +55,7 @@ class _Registered:
 
 
 def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `RegisterBatched.cpp`, if any operator can be batched without its author's help."""
+    """Yield `RegisterBatched.cpp`, if any operator can be batched without a rule by its author."""
     functions = [f for f in extension.program.functions if is_batched_by_broadcasting(extension, f)]
     if functions or DispatchKey.FuncTorchBatched in extension.keys:
         yield render_file(extension, templates, "detail/Batching.h", "detail/Batching.h")
@@ -73,7 +73,7 @@ def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 
 
 def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -> bool:
-    """Return whether a batch is but one more dimension to the operator."""
+    """Return whether the operator handles a batch as one more dimension."""
     func = function.func
     tensors = [a for a in func.arguments.flat_all if a.type.is_tensor_like()]
     return (

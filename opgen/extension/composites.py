@@ -32,7 +32,7 @@ _KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeExplicitAut
 
 @dataclass(frozen=True, slots=True)
 class _Kernel:
-    """A kernel to be written: where, and its signature."""
+    """A kernel to generate: its namespace and signature."""
 
     namespace: str
     name: str
@@ -71,7 +71,7 @@ def emit_composites(extension: Extension, templates: TemplateSet) -> Iterator[Ou
 
 
 def _helper(extension: Extension, name: str) -> str:
-    """Return a function of the file, by the name that any namespace knows it by."""
+    """Return the qualified name of a helper function of the file."""
     return f"::{extension.namespace}::detail::composite_kernels::{name}"
 
 

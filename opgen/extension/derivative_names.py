@@ -44,14 +44,14 @@ _OWN_TEXT: Final = """
     will_release_variables wrap_opt_if zeros_of_kept zeros_symint
 """
 OWN_NAMES: Final = frozenset(_OWN_TEXT.split())
-"""Names that the code made of formulas has."""
+"""Names that the code generated from formulas uses."""
 _TANGENT: Final = ("_new_fw_grad_opt", "_new_fw_grad_opts")
-"""The ends of the names of tangents; the beginnings are results."""
+"""Suffixes of the names of tangents; the rest is the result's name."""
 _CALL: Final = r"(?<![\w.])(?<!->)(?<!::){}\s*\("
 
 
 def clashing_names(autograd: AutogradProgram | None) -> Mapping[str, frozenset[str]]:
-    """Return, by what the forms of an operator have in common, the arguments whose names formulas' code has itself."""
+    """Return the arguments whose names the code of formulas uses itself, by the signature that forms share."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for matched in () if autograd is None else autograd.functions:
         for info in (matched.info or {}).values():

@@ -35,14 +35,14 @@ from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram
 
 OPERATORS_PER_FILE: Final = 32
-"""How many operators a compiler gets at once: its headers take as long as a dozen of them."""
+"""The number of operators in a source: headers take as long to compile as a dozen of them."""
 
 NODE_KINDS: Final = "detail/NodeKinds.h"
-"""Declares what the Python package makes classes of."""
+"""The header that declares the nodes, for the Python package's classes."""
 _CALL: Final = re.compile(r"(\.\s*|->\s*)?\b(at::(?:symint::)?)?(?<!\w)([A-Za-z_]\w*)\s*(?:<[\w:]*>\s*)?\(")
 """A call in a formula: whether it is of a member, whether it is of `at`, and the name."""
 _SUFFIX: Final = re.compile(r"(_out|_outf)?(_symint)?(_out|_outf)?$")
-"""What functions' names have beyond those of their headers."""
+"""Suffixes of function names that their headers' names don't have."""
 
 HELPERS: Final = frozenset(
     {
@@ -84,7 +84,7 @@ def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[O
 
 
 def _count_files(operators: int) -> int:
-    """Return a power of two, so that it changes seldom."""
+    """Return the number of sources, a power of two so that it rarely changes."""
     count = 1
     while count * OPERATORS_PER_FILE < operators:
         count *= 2
@@ -169,7 +169,7 @@ def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[Di
 
 
 def _headers_of_kept(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
-    """Headers of torch's that what is kept needs beyond those that every file has."""
+    """Return further headers of torch that saved values need."""
     keeps_blocks = any(one.expr.startswith("at::sparse_csr::") for info in infos for one in info.all_saved_inputs)
     return ["ATen/SparseCsrTensorUtils.h"] if keeps_blocks else []
 
@@ -210,7 +210,7 @@ def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> lis
 
 
 def _namesakes(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
-    """Return the functions of operators that formulas call, and that something of the file is called the same as."""
+    """Return the operators called in formulas that have the same name as something in the file."""
     functions = extension.program.functions
     names = {s.name() for f in functions for s in extension.program.signatures(f).cpp_backend.signatures()}
     return sorted(names & HELPERS & _words(infos))

@@ -1,6 +1,6 @@
 """The documentation of operators → the docstring of a Python function.
 
-Each signature that callers have to know is followed by what its operator's `doc` says.  Where an
+Each signature is followed by the `doc` of its operator.  Where an
 operator has none, the docstring says which one it is a form of.
 
     blend(input, other, *, weight=0.5, out=None) -> Tensor

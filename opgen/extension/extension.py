@@ -1,6 +1,6 @@
 """A program of operators of one namespace → `Extension`, all that an emitter of an extension may see.
 
-It is the front end's program with what differs out of tree put right: kernels that are named
+It is the front end's program, adapted to builds outside of torch: kernels that are named
 without a namespace are in `mylib::native` and not in torch's, and a structured operator's kernel is
 structured under every key whose tensors are plain memory.
 
@@ -86,7 +86,7 @@ class Extension:
 
     @property
     def macro_prefix(self) -> str:
-        """What the names of the extension's macros begin with."""
+        """The prefix of the extension's macros."""
         return self.namespace.upper()
 
     def environment(self) -> dict[str, object]:
@@ -142,5 +142,5 @@ def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
 
 
 def has_composite_implicit_kernel(function: NativeFunction) -> bool:
-    """Return whether the operator calls others, which autograd, vmap and functionalization see instead."""
+    """Return whether the operator has a CompositeImplicitAutograd kernel."""
     return function.has_composite_implicit_autograd_kernel

@@ -1,4 +1,4 @@
-"""Operators that write or make views → `RegisterFunctionalize.cpp`, which runs them without either.
+"""Operators that write or make views → `RegisterFunctionalize.cpp`, which runs them without writes and views.
 
 Under functionalization (`torch.compile`, `torch.export`, `torch.func.functionalize`) a tensor is a wrapper
 around a value that is never written to.  A kernel unwraps its arguments, calls the
@@ -59,7 +59,7 @@ def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iter
 
 
 def kernel_name(function: NativeFunction) -> str:
-    """Return what the kernel is called."""
+    """Return the kernel's name."""
     return f"functionalize_{function.func.name.unambiguous_name()}"
 
 
@@ -123,7 +123,7 @@ def _mutation(extension: Extension, function: NativeFunction, group: NativeFunct
 def _return_unchanged(
     extension: Extension, function: NativeFunction, values: dict[str, str], returned: list[str | None]
 ) -> list[str]:
-    """Calls the operator itself; what it is given and returns stays what the caller gave."""
+    """Return statements that call the operator itself and return the caller's tensors."""
     called = _call_with(extension, function, values)
     if not returned:
         return [f"  {called};", "  return;"]
@@ -145,7 +145,7 @@ def _results(
     values: dict[str, str],
     written: list[str],
 ) -> list[str]:
-    """Calls the functional form, wraps fresh results, and gives the others to what is written to."""
+    """Return statements that call the functional form, wrap new results and store the others in written arguments."""
     functional = group.functional
     count = len(functional.func.returns)
     fresh = function.func.aliased_return_names().count(None)
@@ -196,7 +196,7 @@ def _views(extension: Extension) -> Iterator[tuple[NativeFunction, _Registered]]
 
 
 def _view(extension: Extension, group: NativeFunctionsViewGroup) -> str:
-    """Return the kernel of a view; what it captures can take the view again, of another base."""
+    """Return the kernel of a view; its captures can replay the view from another base."""
     view, copy = group.view, group.view_copy or group.view
     signature = extension.signatures(view).dispatcher
     base, *others = [binding.name for binding in signature.arguments]

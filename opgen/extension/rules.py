@@ -34,7 +34,7 @@ _TORCH_NAMESPACE: Final = "aten"
 RESERVED_NAMESPACES: Final = frozenset(
     {"at", "c10", "caffe2", "cuda", "detail", "meta", "native", "prim", "prims", "std", "torch"}
 )
-"""Names that operators can't have as theirs: C++ or torch has things of its own there."""
+"""Namespaces that operators can't be in, because C++ or torch uses them."""
 _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "native", "structured", "symint", "ufunc"})
 """Namespaces below the extension's, so that no operator can be called the same."""
 
@@ -46,7 +46,7 @@ _HIDDEN_NAMES: Final = frozenset(
         *("OptionalDeviceGuard", "DeviceGuard", "device_of", "globalContext", "TensorOptions", "MetaBase"),
     }
 )
-"""Names that generated code has for other things where operators are declared."""
+"""Names that generated code uses in the scopes where operators are declared."""
 _MACRO_NAMES: Final = MACROS - {"fileno", "getc", "isinf", "isnan", "max", "min", "putc"}
 """Macros of any platform that torch compiles on; headers of C++ undefine the others."""
 
@@ -74,7 +74,7 @@ def check_extension(program: Program, *, has_functions: bool = True) -> Iterator
 
 
 def find_unused_keys(program: Program) -> Iterator[Diagnostic]:
-    """Warn of keys of entries that only torch's own operators have a use for."""
+    """Warn about keys that have an effect only in torch's own definitions."""
     for function in _written(program):
         keys = (
             ("variants", Variant.method in function.variants, "torch's Tensor can't have more methods"),
@@ -92,7 +92,7 @@ def advise(
     shape_functions: ShapeFunctions | None = None,
     has_automatic: Callable[[NativeFunction], bool] | None = None,
 ) -> Iterator[Diagnostic]:
-    """Yield remarks on what works, but could work in more places.
+    """Yield warnings about operators that torch.compile and export can't run.
 
     Args:
         program: The operators.
@@ -336,7 +336,7 @@ def _check_boxed(function: NativeFunction) -> Iterator[Diagnostic]:
 
 
 _PYTHON_NAMES: Final = frozenset({"found", "grad", "grad_input_mask", "grads", "needs", "torch", "_aten", "_ops"})
-"""Names of variables in Python functions that are made of formulas."""
+"""Names of variables in Python functions that are generated from formulas."""
 
 
 def _check_python_names(function: NativeFunction) -> Iterator[Diagnostic]:
@@ -398,7 +398,7 @@ def _argument_span(function: NativeFunction, name: str) -> Span:
 
 
 _FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)
-"""What makes the other rules' answers worthless if it is broken."""
+"""Rules that come first: if one is broken, the other rules' results are meaningless."""
 _RULES: Final[tuple[Rule, ...]] = (
     _check_names,
     _check_derived_names,

@@ -23,9 +23,9 @@ from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFuncti
 
 _SCALAR: Final = BaseType(BaseTy.Scalar)
 _RESULT_TYPES: Final = frozenset(BaseType(name) for name in (BaseTy.Tensor, BaseTy.int, BaseTy.SymInt))
-"""What a model can receive."""
+"""The types that a model can receive."""
 NO_RESULT: Final = "AtenTensorHandle* ret0 = nullptr"
-"""What an adapter takes for the result of an operator that returns nothing: models pass a null pointer."""
+"""An adapter's parameter for the result of an operator that returns nothing: models pass a null pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Passed:
     """How an argument is passed."""
 
     parameters: tuple[str, ...]
-    """Declarations of what the C function takes."""
+    """The C function's parameters."""
     expr: str
     """What the kernel gets."""
     type_parameter: str = ""
@@ -47,7 +47,7 @@ class ShimSignature:
 
     passed: tuple[_Passed, ...]
     results: tuple[str, ...]
-    """Declarations of where the results go."""
+    """The C function's parameters for results."""
     statements: tuple[str, ...]
     """Statements that store them, if `result_` is what the kernel returned."""
 
@@ -77,12 +77,12 @@ class ShimSignature:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types by which C++ tells the adapter from others of its name."""
+        """The parameter types that distinguish the adapter's overload."""
         return tuple(text.partition(" = ")[0].rpartition(" ")[0] for text in self.taken)
 
     @property
     def handed_on(self) -> str:
-        """What the adapter calls the C function with."""
+        """The arguments with which the adapter calls the C function."""
         names = (text for each in self.passed for text in _handed_on(each))
         return ", ".join((*names, *map(_name, self.results)))
 

@@ -75,7 +75,7 @@ def _outputs(function: NativeFunction) -> int:
 
 
 def _changed(function: NativeFunction) -> list[str]:
-    """Return the tensors that the caller gives to be written to."""
+    """Return the tensors that are written to."""
     if function.func.kind() is SchemaKind.inplace:
         return ["self"]
     return [argument.name for argument in function.func.arguments.out]
@@ -84,7 +84,7 @@ def _changed(function: NativeFunction) -> list[str]:
 def _calls(
     extension: Extension, group: NativeFunctionsGroup, function: NativeFunction, index: BackendIndex
 ) -> list[str]:
-    """Calls the shape function, then the kernel."""
+    """Return statements that call the shape function, then the kernel."""
     structured, precomputed = extension.program.group_signatures(group), group.out.precomputed
     parameters = extension.signatures(function).kernel(index).arguments
     at_hand: list[Expr | Binding] = [Expr(parameter.name, parameter.nctype) for parameter in parameters]
@@ -104,7 +104,7 @@ def _calls(
 
 
 def _results(function: NativeFunction, outputs: int) -> list[str]:
-    """Copies back what stood in for tensors that the caller gave, and returns."""
+    """Return statements that copy proxies back to the caller's tensors and return."""
     if function.func.kind() is SchemaKind.functional:
         return [_return([f"std::move(op_.outputs_[{at}])" for at in range(outputs)], "std::make_tuple")]
     return ["op_.given_.copy_back();", _return(_changed(function), "std::forward_as_tuple")]
@@ -118,7 +118,7 @@ def _return(values: list[str], tie: str) -> str:
 
 
 def is_elementwise(group: NativeFunctionsGroup) -> bool:
-    """Return whether the results have the sizes that the operands have together, whatever the shape function says."""
+    """Return whether results have the broadcast sizes of the operands."""
     arguments = group.functional.func.arguments.flat_non_out
     tensors = [a for a in arguments if a.type.is_tensor_like()]
     tags = group.functional.tags | group.out.tags

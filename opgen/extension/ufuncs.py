@@ -22,7 +22,7 @@ from opgen.output.template import TemplateSet
 
 
 def is_loop(file: OutputFile) -> bool:
-    """Return whether a file computes in loops, rather than registers what does."""
+    """Return whether a file has loop kernels, rather than registrations."""
     return file.path.startswith("Ufunc")
 
 

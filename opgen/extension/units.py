@@ -26,7 +26,7 @@ from opgen.output.template import TemplateSet
 GROUP: Final = "included_"
 """The list of sources that units include."""
 UNIT_SIZE: Final = 150_000
-"""Characters of source that take a compiler about as long as the headers before them."""
+"""Characters of source that compile for about as long as the headers."""
 
 _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_sources")),
@@ -46,7 +46,7 @@ _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
 )
 
 _AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterAutogradFallback", "RegisterDerivatives")
-"""What the sources that need autograd's headers are called, or begin with."""
+"""Names, or prefixes, of the sources that need autograd's headers."""
 
 
 def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:

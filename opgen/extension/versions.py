@@ -1,4 +1,4 @@
-"""Operators that write or make views → `RegisterADInplaceOrView.cpp`, which tells autograd of it.
+"""Operators that write or make views → `RegisterADInplaceOrView.cpp`, which tracks versions and views for autograd.
 
 A tensor that autograd keeps for a gradient must not have been written to in between, so each write
 counts one more version of the tensor.  A view must know its base, and how to be taken again.  Both
@@ -61,7 +61,7 @@ def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 
 
 def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield what kernels that take views again are made with."""
+    """Yield the helper functions that replay views."""
     yield render_file(extension, templates, "detail/Views.h", "detail/Views.h")
     if any(is_tracked_view(f) for f in extension.program.functions):
         yield render_file(extension, templates, "detail/Replay.h", "detail/Replay.h")

@@ -65,7 +65,7 @@ def _qualified(name: Scalar, namespaces: int) -> Scalar:
 
 
 def _check_identifier(name: Scalar, at: int, part: str) -> None:
-    """Points at the first character that can't be in the identifier `part`, `at` in `name`'s text."""
+    """Report the first character of `part`, at offset `at` of `name`, that an identifier can't have."""
     found = _IDENTIFIER.match(part)
     good = found.end() if found else 0
     if not part or good < len(part):

@@ -1,4 +1,4 @@
-"""The default of an argument → what it should have been, if it is none of the argument's type.
+"""The default of an argument → the fix, if it doesn't have the argument's type.
 
     int dim=0.5      an 'int' is a whole number, as in '0'
     Tensor[] more=[] only 'Tensor[]?' has a default, and that is 'None'

@@ -65,7 +65,7 @@ def derive_python(
     if log.error_count > before:
         return None
     old = [form for form in forms if should_generate_py_binding(form.function)]
-    faces = _Faces(log, PythonSignatures(symint))
+    faces = _FunctionBuilder(log, PythonSignatures(symint))
     functions = faces.derive(
         filter(_is_function, bound),
         (form for form in old if _is_function(form.function)),
@@ -85,7 +85,7 @@ def _is_function(function: NativeFunction) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Faces:
+class _FunctionBuilder:
     """Builds functions and methods from operators."""
 
     log: Diagnostics

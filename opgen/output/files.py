@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from opgen.frozen_dataclass import dataclass
-from opgen.output.template import EvenTexts, TemplateSet, noted_if_even
+from opgen.output.template import TemplateSet, TrimmedTexts, mark_if_trimmed
 
 T = TypeVar("T")
 
@@ -95,10 +95,10 @@ def _gathered(
             part[key] += values
     # If the whole list is even, so are its parts.
     for key, texts in whole.items():
-        whole[key] = noted_if_even(texts)
-        if isinstance(whole[key], EvenTexts):
+        whole[key] = mark_if_trimmed(texts)
+        if isinstance(whole[key], TrimmedTexts):
             for part in parts:
-                part[key] = EvenTexts(part[key])
+                part[key] = TrimmedTexts(part[key])
     return whole, parts
 
 

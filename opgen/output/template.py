@@ -220,7 +220,7 @@ def _render_splice(value: object, indent: str, parts: list[str]) -> None:
         parts.append(indent + line if line else "")
         return
     # Such texts are joined only with the whole file: in a file of megabytes they are nearly everything.
-    if isinstance(value, EvenTexts) and value and not indent and (last := str(value[-1]).rstrip()):
+    if isinstance(value, TrimmedTexts) and value and not indent and (last := str(value[-1]).rstrip()):
         parts += [text if text[-1] == "\n" else f"{text}\n" for text in map(str, value[:-1]) if text]
         parts.append(last)
     else:
@@ -238,7 +238,7 @@ def splice(value: object, indent: str) -> str:
     else:
         items = value if isinstance(value, (list, tuple)) else (value,)
         text = "\n".join([item.removesuffix("\n") for item in map(str, items) if item]).rstrip()
-    if not isinstance(value, EvenTexts) and not _is_even(text):
+    if not isinstance(value, TrimmedTexts) and not _is_trimmed(text):
         # Not splitlines(): C++ and Python know fewer ends of lines than Unicode does.
         text = "\n".join([line.rstrip() for line in text.split("\n")]).rstrip()
     if not indent or not text:
@@ -248,17 +248,17 @@ def splice(value: object, indent: str) -> str:
     return indent + text.replace("\n", "\n" + indent)
 
 
-class EvenTexts(list[str]):
-    """Texts without white space before a newline, which can be spliced without a look at their lines."""
+class TrimmedTexts(list[str]):
+    """Texts without trailing white space in any line, which are spliced without splitting them."""
 
 
-def noted_if_even(texts: list[str]) -> list[str]:
-    """Return the texts, as `EvenTexts` if they are; for lists that several files splice, in whole or in part."""
+def mark_if_trimmed(texts: list[str]) -> list[str]:
+    """Return the texts, as `TrimmedTexts` if they are trimmed; for lists that several files splice."""
     whole = "\n".join(map(str, texts))
-    return EvenTexts(texts) if _is_even(whole) and whole[-1:] not in (" ", "\t") else texts
+    return TrimmedTexts(texts) if _is_trimmed(whole) and whole[-1:] not in (" ", "\t") else texts
 
 
-def _is_even(text: str) -> bool:
+def _is_trimmed(text: str) -> bool:
     """Return whether no line has white space at its end; False if in doubt.  Faster than splitting the text."""
     if len(text) < _SHORT:
         return " \n" not in text and text.replace("\n", "").isprintable()

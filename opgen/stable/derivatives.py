@@ -38,7 +38,7 @@ from opgen.model import BaseTy, BaseType, NativeFunction
 
 _FACTS: Final = ("shape", "dtype", "device", "layout")
 _CALLED_FACTS: Final = ("dim", "numel", "stride", "is_contiguous")
-"""What a tensor can be asked for, as an attribute and as a method without arguments."""
+"""Properties of a tensor, as an attribute and as a method without arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _operand(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """What is saved of a tensor in place of the tensor."""
+    """A property of a tensor that is saved instead of the tensor."""
 
     argument: str
     attribute: str
@@ -205,7 +205,7 @@ class _Fact:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A formula with names of facts in place of what it asks of tensors."""
+    """A formula in which properties of tensors are replaced by the names of saved values."""
 
     text: str
     facts: tuple[_Fact, ...]
@@ -221,7 +221,7 @@ class _Text:
 
 
 def _places(text: str, function: NativeFunction) -> Iterator[tuple[int, int, _Fact]]:
-    """Yield where a formula asks for facts of tensors that it names in no other way."""
+    """Yield the places where a formula uses a property of a tensor, and nothing else of the tensor."""
     tree = ast.parse(text, mode="eval")
     tensors = {
         python_name(a.name): a.name for a in function.func.arguments.flat_all if a.type == BaseType(BaseTy.Tensor)

@@ -188,7 +188,7 @@ def _wrap(extension: Extension, function: NativeFunction, kernel: BackendMetadat
 
 
 def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[str]:
-    """Yield what a wrapper does if a machine may have several devices: check the tensors', make it the current one."""
+    """Yield the statements that check the tensors' devices and set the current one."""
     if not backend(key).has_many_devices:
         return
     tensors = [a.name for a in _decisive(function) if a.type == _TENSOR]
@@ -201,7 +201,7 @@ def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[s
 
 
 def _device_index(function: NativeFunction) -> str:
-    """Return the index of the device to work on, which a tensor says, a list of tensors, or an option of a factory."""
+    """Return the index of the device to work on, from a tensor, a list of tensors or a factory's option."""
     options = function.func.arguments.tensor_options
     if options is not None:
         device = options.device.name

@@ -106,7 +106,7 @@ def registrations(extension: Extension, derived: list[Differentiated]) -> Iterat
 
 
 def _derived_kernels(extension: Extension, functions: list[NativeFunction]) -> Iterator[str]:
-    """Yield the kernels of forms that nobody wrote."""
+    """Yield the kernels of derived forms."""
     for group in extension.program.groups:
         if "generated" in group.functional.tags and group.functional in functions:
             writing = group.inplace or group.mutable or group.out
@@ -139,7 +139,7 @@ def _has_meta_kernel(program: Program, function: NativeFunction) -> bool:
 
 
 def has_automatic_fake(function: NativeFunction) -> bool:
-    """Return whether the package knows what an operator returns, so that no author has to say it."""
+    """Return whether the package has a fake kernel for the operator without its author writing one."""
     return is_pointwise(function) or returns_writes(function)
 
 
@@ -171,7 +171,7 @@ def _autograd(
 
 
 def _has_outcome(function: NativeFunction) -> bool:
-    """Return whether tensors come of the operator, which could have gradients."""
+    """Return whether the operator returns or writes tensors, which could have gradients."""
     takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     returns_tensors = any(r.type.is_tensor_like() for r in function.func.returns)
     return takes_tensors and (returns_tensors or bool(function.func.arguments.written))
