@@ -55,6 +55,10 @@ WHEEL_REQUIREMENTS: Final = (
 )
 
 
+KERNELS: Final = "kernels-0.17.2"
+"""What loads the kernels that Hugging Face's kernel-builder builds; it has the parser of their `build.toml`."""
+
+
 def cache_folder() -> Path:
     """The folder that all resources are in."""
     named = os.environ.get(CACHE_VARIABLE)
@@ -154,7 +158,8 @@ def _run(command: Sequence[str]) -> None:
 
 RESOURCES: Final[Mapping[str, Callable[[Path], None]]] = MappingProxyType(
     {f"torch-{version}": partial(fetch_torch, version) for version in TORCH_VERSIONS}
-    | {MLX: fetch_mlx, TORCHAO: fetch_torchao, WHEEL_TOOLS: partial(fetch_packages, WHEEL_REQUIREMENTS)}
+    | {MLX: fetch_mlx, TORCHAO: fetch_torchao}
+    | {WHEEL_TOOLS: partial(fetch_packages, WHEEL_REQUIREMENTS), KERNELS: partial(fetch_packages, ["kernels==0.17.2"])}
 )
 """The name of each resource, and what fills its folder."""
 

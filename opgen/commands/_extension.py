@@ -67,6 +67,11 @@ STABLE_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
 )
 """The emitters of an extension in torch's stable ABI."""
 
+KERNEL_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
+    Emitter("kernel", OnDemand("opgen.stable.kernel_builder", "emit_kernel")),
+)
+"""The emitters of an extension in torch's stable ABI that kernel-builder builds."""
+
 
 def load_requested_extension(request: Request, source: Path, log: Diagnostics) -> Extension | None:
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
@@ -75,7 +80,13 @@ def load_requested_extension(request: Request, source: Path, log: Diagnostics) -
     _check_flags(request, log)
     keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
     shim_root = None if request.stable_abi is not None else _shim_root(request.options)
-    options = ExtensionOptions(request.is_fragment, keys, stable_abi=request.stable_abi, shim_root=shim_root)
+    options = ExtensionOptions(
+        request.is_fragment,
+        keys,
+        stable_abi=request.stable_abi,
+        kernel_builder=request.kernel_builder,
+        shim_root=shim_root,
+    )
     extension = load_extension(source, options, log, torch=request.choice.release, with_python=request.with_python)
     if extension is not None:
         log.extend(check_shims(extension))
@@ -99,6 +110,8 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
 
 def emitters_for(extension: Extension) -> tuple[Emitter[Extension, TemplateSet], ...]:
     """Return the emitters of an extension: those of torch's C++, or those of the stable ABI."""
+    if extension.options.kernel_builder:
+        return KERNEL_EMITTERS
     return EMITTERS if extension.options.stable_abi is None else STABLE_EMITTERS
 
 

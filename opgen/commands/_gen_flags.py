@@ -37,6 +37,7 @@ GENERATED: Final = ("headers", "sources", "declarations_yaml")
 
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
+KERNEL_BUILDER_FLAG: Final = "--kernel-builder"
 STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
 
@@ -71,6 +72,8 @@ class Request:
     """Whether `--backend-whitelist` says which keys code is written for."""
     stable_abi: Release | None
     """The oldest torch that an extension in the stable ABI is to run with; None for torch's C++."""
+    kernel_builder: bool
+    """Whether Hugging Face's kernel-builder builds an extension in the stable ABI."""
     has_xpu: bool
     """Whether the build is for XPU and so has a list of XPU sources."""
     choice: Choice | None
@@ -222,6 +225,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         help="write an extension in torch's stable ABI, whose binary runs with this release of torch and newer ones",
     )
+    outputs.add_argument(
+        KERNEL_BUILDER_FLAG,
+        action="store_true",
+        help=f"with {STABLE_ABI_FLAG}, write what Hugging Face's kernel-builder compiles: its folder torch-ext",
+    )
     add_dry_run(outputs)
     outputs.add_argument(
         "--per-operator-headers",
@@ -279,6 +287,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
     ignored = _ignored_keys(release, mps, xpu, given.mtia)
     _check_shim_flags(given, log)
     stable_abi = _stable_abi(given, log)
+    _check_kernel_builder(given, log)
     options = Options(
         install_dir=given.install_dir,
         aoti_install_dir=given.aoti_install_dir,
@@ -311,6 +320,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         with_python=given.python,
         selects_backends=bool(given.backend_whitelist),
         stable_abi=stable_abi,
+        kernel_builder=given.kernel_builder,
         has_xpu=xpu,
         choice=choice,
         install_list=given.install_list,
@@ -328,6 +338,21 @@ def _stable_abi(given: argparse.Namespace, log: Diagnostics) -> Release | None:
         label = "name the folder of your definitions with --source-path"
         log.error("conflicting-flags", f"{STABLE_ABI_FLAG} is for operators of your own", label=label)
     return choose_oldest(given.stable_abi, log)
+
+
+def _check_kernel_builder(given: argparse.Namespace, log: Diagnostics) -> None:
+    """Report flags that contradict `--kernel-builder`."""
+    if not given.kernel_builder:
+        return
+    id, flag = "conflicting-flags", KERNEL_BUILDER_FLAG
+    if given.stable_abi is None:
+        log.error(id, f"{flag} is for the stable ABI", label=f"add {STABLE_ABI_FLAG} with the oldest torch")
+    if given.fragment:
+        label = "each build has a namespace of its own"
+        log.error(id, f"{flag} and --fragment contradict each other", label=label)
+    if not given.python:
+        label = "a kernel is a Python package"
+        log.error(id, f"{flag} and --no-python contradict each other", label=label)
 
 
 def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:

@@ -7,6 +7,8 @@
 
     opgen new mylib --stable-abi  →  the same for torch's stable ABI, with plain kernels and derivatives
 
+    opgen new mylib --stable-abi --kernel-builder  →  also build.toml, flake.nix and torch-ext/ for kernel-builder
+
     opgen new mylib --mlx      →  the same for MLX: mylib/ops/mlx_ops.yaml, mylib/src/kernels.h, …
 
 The files are templates with the library's name put in, from `templates/project/`, `templates/stable_project/` or
@@ -23,7 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from opgen.commands._extension import extension_templates, generate_extension, load_extension
+from opgen.commands._gen_flags import KERNEL_BUILDER_FLAG
 from opgen.diagnostics import Diagnostics
+from opgen.extension.extension import ExtensionOptions
 from opgen.extension.rules import RESERVED_NAMESPACES
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
@@ -38,6 +43,8 @@ from opgen.run.command import Command, Group
 from opgen.run.flags import add_dry_run, add_talk
 from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
+from opgen.stable.kernel_builder import FOLDER as KERNEL_FOLDER
+from opgen.stable.kernel_builder import kernel_name
 
 _FILES: Final = (
     "README.md",
@@ -57,6 +64,8 @@ _STABLE_FILES: Final = (
     "src/kernels.cpp",
     "tests/test_library.py.in",
 )
+_KERNEL_FILES: Final = ("build.toml.in", "flake.nix")
+"""What kernel-builder needs besides."""
 _MLX_FILES: Final = (
     "README.md",
     "CMakeLists.txt",
@@ -101,6 +110,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         help="the library is in torch's stable ABI and runs with this torch and newer ones; default: %(const)s",
     )
+    parser.add_argument(
+        KERNEL_BUILDER_FLAG,
+        action="store_true",
+        help=f"with {STABLE_ABI_FLAG}, add what Hugging Face's kernel-builder builds a kernel of",
+    )
     add_dry_run(parser)
     add_talk(parser)
 
@@ -110,10 +124,14 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     folder = given.into or Path(given.name)
     _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
     oldest = None if given.stable_abi is None else choose_oldest(given.stable_abi, log)
+    if given.kernel_builder:
+        _check_kernel(given, log)
     text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
     builder = "" if oldest is None else "pip install scikit-build-core && "
     step = f"cd {folder} && {builder}pip install --no-build-isolation . && python -m pytest"
     emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx, oldest=oldest)
+    if given.kernel_builder and oldest is not None:
+        emitters = bind((Emitter("project", kernel_project_files),), given.name, folder, oldest)
     # The files are the user's from now on, so no later run may find them out of date.
     return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False, next_step=step)
 
@@ -128,10 +146,43 @@ def project_files(name: str, *, for_mlx: bool = False, oldest: Release | None = 
     """
     kind = "mlx_project" if for_mlx else "project" if oldest is None else "stable_project"
     files = {"mlx_project": _MLX_FILES, "project": _FILES, "stable_project": _STABLE_FILES}[kind]
+    yield from _rendered(kind, files, name, oldest, operators=f"torch.ops.{name}")
+
+
+def kernel_project_files(name: str, folder: Path, oldest: Release) -> Iterator[OutputFile]:
+    """Yield the files of a new project that kernel-builder builds as well, with what is generated for it.
+
+    Args:
+        name: The library's name.
+        folder: Where the project is to be; nothing is there yet.
+        oldest: The oldest torch that the library is to run with.
+    """
+    # kernel-builder gives each build a namespace of its own.
+    operators = f"{name}._support.OPERATORS"
+    kernel = kernel_name(name)
+    project = tuple(
+        _rendered("stable_project", (*_STABLE_FILES, *_KERNEL_FILES), name, oldest, operators=operators, kernel=kernel)
+    )
+    yield from project
+    source, log = folder / "ops", Diagnostics()
+    options = ExtensionOptions(stable_abi=oldest, kernel_builder=True)
+    texts = {folder / file.path: file.text for file in project}
+    extension = load_extension(source, options, log, torch=oldest, texts=texts)
+    assert extension is not None, log
+    for file in generate_extension(extension, extension_templates(stable=True)):
+        yield OutputFile(f"{KERNEL_FOLDER}/{file.path}", file.text)
+
+
+def _rendered(
+    kind: str, files: tuple[str, ...], name: str, oldest: Release | None, *, operators: str, kernel: str | None = None
+) -> Iterator[OutputFile]:
+    """Yield templates with what they say of the library; `kernel` is what kernel-builder calls it."""
     templates = TemplateSet(*packaged_templates(kind))
+    release = "" if oldest is None else oldest.name
+    env = {"name": name, "oldest": release, "operators": operators, "kernel": kernel or ""}
     for path in files:
         place = path.replace("test_library", f"test_{name}").removesuffix(".in")
-        yield OutputFile(place, templates.render(path, {"name": name, "oldest": "" if oldest is None else oldest.name}))
+        yield OutputFile(place, templates.render(path, env))
 
 
 def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) -> None:
@@ -153,6 +204,15 @@ def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) 
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         log.error("project-exists", f"'{folder}' already exists", label="name another folder with --into")
+
+
+def _check_kernel(given: argparse.Namespace, log: Diagnostics) -> None:
+    if given.stable_abi is None:
+        label = f"add {STABLE_ABI_FLAG}"
+        log.error("conflicting-flags", f"{KERNEL_BUILDER_FLAG} is for libraries in the stable ABI", label=label)
+    if kernel_name(given.name) is None:
+        label = "two lower-case letters or more"
+        log.error("bad-project-name", f"kernel-builder has no kernels called '{given.name}'", label=label)
 
 
 COMMAND: Final = Command(

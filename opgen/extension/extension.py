@@ -46,6 +46,8 @@ class ExtensionOptions:
     generate: frozenset[str] = frozenset({"headers", "sources"})
     stable_abi: Release | None = None
     """The oldest torch that a library in the stable ABI is to run with; None for torch's C++."""
+    kernel_builder: bool = False
+    """Whether Hugging Face's kernel-builder builds a library in the stable ABI, and gives it its namespace."""
     shim_root: str | None = None
     """The root that AOTInductor's shims are written below: `install`, to be in the units, or `aoti`; None for none."""
 
@@ -91,7 +93,12 @@ class Extension:
 
     def environment(self) -> dict[str, object]:
         """Return the values that every template may use."""
-        return {"namespace": self.namespace, "prefix": self.macro_prefix, "api": f"{self.macro_prefix}_API"}
+        return {
+            "namespace": self.namespace,
+            "prefix": self.macro_prefix,
+            "api": f"{self.macro_prefix}_API",
+            "kernel_builder": self.options.kernel_builder,
+        }
 
 
 def _is_wanted(served: Served, form: NativeFunction, service: Service) -> bool:

@@ -30,6 +30,8 @@ from opgen.stable.types import boxed_result, headers_of, kernel_result, paramete
 
 TARGET_MACRO: Final = "TORCH_TARGET_VERSION"
 """The macro that tells torch's headers the oldest release that a library is to run with."""
+REGISTRATIONS: Final = "Register.cpp"
+"""The source that defines the schemas."""
 _PYTHON_MODULE: Final = "PythonModule.cpp"
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 
@@ -131,7 +133,7 @@ def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator
     here = [_Key(str(key), kernels) for key, kernels in keys if kernels and not backend(key).source_group]
     functions = extension.program.functions
     definitions = [_Definition(_schema(extension, f), _tags(f, release)) for f in functions]
-    yield _source(extension, templates, "Register.cpp", here, "", definitions=definitions)
+    yield _source(extension, templates, REGISTRATIONS, here, "", definitions=definitions)
     for key, kernels in keys:
         group = backend(key).source_group
         if group and kernels:
@@ -155,10 +157,18 @@ def _source(
         kernels_header=header(extension, "Kernels.h"),
         keys=keys,
         definitions=definitions,
-        is_fragment=extension.options.is_fragment,
+        definition_macro=_macro(extension, "_FRAGMENT" if extension.options.is_fragment else ""),
+        implementation_macro=_macro(extension, "_IMPL"),
+        library="TORCH_EXTENSION_NAME" if extension.options.kernel_builder else extension.namespace,
+        has_module=extension.options.kernel_builder and path == REGISTRATIONS,
         guards=bool(group),
     )
     return OutputFile(file.path, file.text, file.root, group)
+
+
+def _macro(extension: Extension, kind: str) -> str:
+    """Return torch's macro for a block of registrations, or the one of kernel-builder that expands the name first."""
+    return f"STABLE_TORCH_LIBRARY{kind}{'_EXPAND' if extension.options.kernel_builder else ''}"
 
 
 def _schema(extension: Extension, function: NativeFunction) -> str:

@@ -2,6 +2,11 @@
 #include <$kernels_header>
 
 #include <torch/csrc/stable/library.h>
+$if kernel_builder
+
+#include "registration.h"
+
+$endif
 $if guards
 #include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/device.h>
@@ -50,11 +55,7 @@ $endfor
 } // namespace
 $if definitions
 
-$if is_fragment
-STABLE_TORCH_LIBRARY_FRAGMENT($namespace, m) {
-$else
-STABLE_TORCH_LIBRARY($namespace, m) {
-$endif
+${definition_macro}($library, m) {
 $for definition in definitions
 $if definition.tags
   m.def(${definition.schema}, {${definition.tags}});
@@ -66,9 +67,13 @@ $endfor
 $endif
 $for key in keys
 
-STABLE_TORCH_LIBRARY_IMPL($namespace, ${key.name}, m) {
+${implementation_macro}($library, ${key.name}, m) {
 $for kernel in key.kernels
   m.impl(${kernel.operator}, TORCH_BOX(&${kernel.name}));
 $endfor
 }
 $endfor
+$if has_module
+
+REGISTER_EXTENSION(TORCH_EXTENSION_NAME)
+$endif
