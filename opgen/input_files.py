@@ -60,6 +60,14 @@ def read_text(path: str | os.PathLike[str], *, errors: str = "strict") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def read_text_if_possible(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; empty if it can't be read.  Bytes that aren't UTF-8 are replaced."""
+    try:
+        return read_text(path, errors="replace")
+    except OSError:
+        return ""
+
+
 def why_not_a_file(mode: int) -> OSError | None:
     """Return what says that something with this mode is no regular file; None if it is one."""
     if stat.S_ISREG(mode):

@@ -295,6 +295,11 @@ class NativeFunction:
         return hash(self.func.name.text)
 
     @property
+    def qualified_name(self) -> str:
+        """The name with its namespace: `aten::add.Tensor`."""
+        return f"{self.namespace}::{self.func.name}"
+
+    @property
     def has_composite_kernel(self) -> bool:
         """Whether there is a kernel for all backends."""
         return (

@@ -49,7 +49,7 @@ class SavedAttribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FormulaPlace:
     """Where a formula was written, for compilers to name in what they report about it."""
 
     path: str
@@ -71,7 +71,7 @@ class Derivative:
     saved_outputs: tuple[SavedAttribute, ...]
     named_gradients: frozenset[str]
     """The named gradients that it uses, such as `grad_values`."""
-    place: Place | None = None
+    place: FormulaPlace | None = None
     """Where it was written; None in torch's own sources."""
 
 
@@ -92,7 +92,7 @@ class ForwardDerivative:
     """Whether it uses the value of `self` from before the write."""
     is_reusing_outplace_formula: bool = False
     """Whether an in-place form reuses the formula of its functional form."""
-    place: Place | None = None
+    place: FormulaPlace | None = None
     """Where it was written; None in torch's own sources."""
 
 

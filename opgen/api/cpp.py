@@ -524,7 +524,7 @@ class CppSignature:
             name = prefix + self.name(suppress_symint_suffix=suppress_symint_suffix)
         parameters = render_decls(self.arguments)
         if is_redispatching_fn:
-            parameters = _after_key_set(parameters)
+            parameters = after_key_set(parameters)
         return f"{self.returns.spelled} {name}({parameters})"
 
     def defn(self, *, name: str | None = None, prefix: str = "", is_redispatching_fn: bool = False) -> str:
@@ -533,7 +533,7 @@ class CppSignature:
             name = prefix + self.name()
         parameters = render_defns(self.arguments)
         if is_redispatching_fn:
-            parameters = _after_key_set(parameters)
+            parameters = after_key_set(parameters)
         return f"{self.returns.spelled} {name}({parameters})"
 
     def type(self) -> str:
@@ -545,7 +545,8 @@ class CppSignature:
         return f"{self.returns.spelled} (*)({render_types(self.arguments)})"
 
 
-def _after_key_set(parameters: str) -> str:
+def after_key_set(parameters: str) -> str:
+    """Return the parameters of a function that redispatches: the key set, then `parameters`."""
     return f"{DISPATCH_KEY_SET_PARAMETER}, {parameters}" if parameters else DISPATCH_KEY_SET_PARAMETER
 
 

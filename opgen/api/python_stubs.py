@@ -176,16 +176,16 @@ def stub_parameter(
     name = argument.python_name(method=signature.method, deprecated=signature.deprecated is not None)
     spelled = argument_type_str_pyi(argument.type)
     if argument.default is None or (is_out_required and isinstance(argument, PythonOutArgument)):
-        return StubParameter(_legal(name), spelled)
+        return StubParameter(legal_name(name), spelled)
     if none_for_empty and argument.default == "[]":
-        return StubParameter(_legal(name), _or_none(spelled), "None")
+        return StubParameter(legal_name(name), _or_none(spelled), "None")
     is_optional = argument.default == "None" or (argument.default == "[]" and not argument.type.is_list_like())
     spelled = _or_none(spelled) if is_optional else spelled
-    return StubParameter(_legal(name), spelled, stub_default(argument.default, argument.type))
+    return StubParameter(legal_name(name), spelled, stub_default(argument.default, argument.type))
 
 
-def _legal(name: str) -> str:
-    """Return `name`; a name that Python reserves, which no call can pass by keyword, is changed."""
+def legal_name(name: str) -> str:
+    """Return `name`, with an underscore after it if it is a keyword of Python."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -213,7 +213,7 @@ def stub_function_vararg(signature: PythonSignature, *, return_types: str = RETU
         return None
     if argument.type.elem not in (BaseType(BaseTy.int), BaseType(BaseTy.SymInt)):
         return None
-    elements = StubParameter(f"*{_legal(argument.name)}", argument_type_str_pyi(argument.type.elem))
+    elements = StubParameter(f"*{legal_name(argument.name)}", argument_type_str_pyi(argument.type.elem))
     return _function(signature, [str(elements)], "", return_types)
 
 

@@ -63,15 +63,13 @@ def get_backend_index_for_aoti(
     group = func_group_mapping.get(func.func.name)
     for key in keys:
         index = backend_indices.get(key)
-        if index is not None and (index.has_kernel(func) or (group is not None and _serves(index, group))):
+        if index is not None and (
+            index.has_kernel(func) or (group is not None and group.structured and index.has_kernel(group))
+        ):
             return index
     # Devices that extend torch's bring their own kernels.
     composite = () if extend_aoti_c_shim or dispatch_key is None else _COMPOSITE_KEYS
     return next((index for key in composite if (index := backend_indices[key]).has_kernel(func)), None)
-
-
-def _serves(index: BackendIndex, group: NativeFunctionsGroup) -> bool:
-    return group.structured and index.has_kernel(group)
 
 
 _COMPOSITE_KEYS = (

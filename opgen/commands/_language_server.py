@@ -32,7 +32,7 @@ from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import load_yaml
 from opgen.frozen_dataclass import dataclass
-from opgen.input_files import read_text
+from opgen.input_files import read_text_if_possible
 from opgen.model import NativeFunction
 from opgen.program.program import Program
 from opgen.run.inputs import packaged_folder
@@ -77,7 +77,7 @@ def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -
         torch: The version of torch that the definitions are of, if the user names it.
     """
     log, functions = Diagnostics(), folder / FUNCTIONS
-    text = texts.get(functions) or _text_of(functions)
+    text = texts.get(functions) or read_text_if_possible(functions)
     namespaces = count_namespaces(text)
     if set(namespaces) - {"aten"} and "aten" not in namespaces:
         extension = load_extension(folder, ExtensionOptions(), log, torch=torch, texts=texts)
@@ -88,14 +88,6 @@ def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -
     legal = _source(tags, texts) if tags.exists() or tags in texts else packaged_folder("ATen") / TAGS
     program = load_program(_source(functions, texts), legal, log, torch=torch)
     return Analysis(tuple(log.sorted()), program, None)
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file; empty if it can't be read."""
-    try:
-        return read_text(path, errors="replace")
-    except OSError:
-        return ""
 
 
 def _source(path: Path, texts: Mapping[Path, str]) -> Source | Path:
@@ -205,7 +197,7 @@ def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[type
 def _kernels(name: str, project: Path) -> Iterator[types.Location]:
     pattern = re.compile(rf"\b(?:TORCH_IMPL_FUNC\(\s*{re.escape(name)}\s*\)|{re.escape(name)}\s*\()")
     for path in sorted(p for p in project.rglob("*") if p.suffix in _SOURCES and "build" not in p.parts):
-        source = Source(str(path), _text_of(path))
+        source = Source(str(path), read_text_if_possible(path))
         found = pattern.search(source.text)
         if found is not None:
             yield types.Location(from_fs_path(str(path)) or "", _range(source.span(*found.span())))

@@ -62,7 +62,7 @@ def known_operators(program: Program | None, given: argparse.Namespace) -> Known
     """Return the operators that a selection may name; None if the definitions are wrong, so that it may name any."""
     if program is None:
         return None
-    names = (f"{function.namespace}::{function.func.name}" for function in program.functions)
+    names = (function.qualified_name for function in program.functions)
     return KnownOperators.of(names, must_exist=not given.allow_unknown_operators)
 
 

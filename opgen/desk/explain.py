@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Final
 
 from opgen.desk.facts import OperatorFacts
@@ -144,7 +145,7 @@ def operators_of(program: Program) -> Iterator[tuple[NativeFunction, ...]]:
 def explain_forms(subject: Subject, forms: Sequence[NativeFunction]) -> Explanation:
     """Return all about the operator that has the forms `forms`."""
     function = forms[0]
-    facts = [subject.facts[qualified_name(form)] for form in forms]
+    facts = [subject.facts[form.qualified_name] for form in forms]
     table = tuple(cell_of(subject, form, key) for key in keys_of(subject, forms) for form in forms)
     return Explanation(
         name=f"{function.namespace}::{function.root_name}",
@@ -159,11 +160,6 @@ def explain_forms(subject: Subject, forms: Sequence[NativeFunction]) -> Explanat
         gradients=tuple(dict.fromkeys(f"{k}: {v}" for each in facts for k, v in each.gradients.items())),
         services=tuple(_services(subject, forms)),
     )
-
-
-def qualified_name(function: NativeFunction) -> str:
-    """Return the name with its namespace: `mylib::scale.out`."""
-    return f"{function.namespace}::{function.func.name}"
 
 
 def _form(program: Program, function: NativeFunction) -> Form:
@@ -197,7 +193,7 @@ def cell_of(subject: Subject, form: NativeFunction, key: str) -> Cell:
     """Return the kernel of a form under a dispatch key."""
     name = str(form.func.name)
     place = subject.registrations.get(name, {}).get(key)
-    written = subject.facts[qualified_name(form)].kernels.get(key, "")
+    written = subject.facts[form.qualified_name].kernels.get(key, "")
     if place is not None:
         return Cell(name, key, written or _GENERATED, str(place), "")
     return Cell(name, key, "", "", _why_nothing(subject, form, key))
@@ -252,7 +248,7 @@ def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Ser
             is_served = bool(place)
             if name == _AUTOGRAD_SERVICE:
                 # A kernel is generated for every operator; without a formula, it raises an error.
-                is_served = has_formula or any(key in subject.facts[qualified_name(form)].kernels for key in keys)
+                is_served = has_formula or any(key in subject.facts[form.qualified_name].kernels for key in keys)
                 place = place or (_OF_GEN_AUTOGRAD if has_formula and not subject.is_extension else "")
             yield Service(name, str(form.func.name), place, "" if is_served or not _is_needed(name, form) else cost)
 
@@ -262,7 +258,7 @@ def _has_formula(subject: Subject, forms: Sequence[NativeFunction]) -> bool:
     of_elements = forms[0].root_name.removeprefix(_ON_LISTS)
     others = subject.program.functions if forms[0].root_name != of_elements else ()
     return any(
-        subject.facts[qualified_name(each)].gradients
+        subject.facts[each.qualified_name].gradients
         for each in (*forms, *(other for other in others if other.root_name == of_elements))
     )
 
@@ -342,9 +338,9 @@ def explanation_to_json(explanation: Explanation) -> dict[str, Any]:
 def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> str:
     """Return one line for each operator, sorted: its name, its kernels' keys, whether it has a gradient, its place."""
     rows = []
-    for function in sorted(program.functions, key=qualified_name):
-        known = facts[qualified_name(function)]
+    for function in sorted(program.functions, key=attrgetter("qualified_name")):
+        known = facts[function.qualified_name]
         keys = ", ".join(known.kernels) or f"of {function.structured_delegate}"
         gradient = "differentiable" if known.gradients else "-"
-        rows.append((qualified_name(function), keys, gradient, str(function.loc)))
+        rows.append((function.qualified_name, keys, gradient, str(function.loc)))
     return "".join(f"{row}\n" for row in _columns(rows))

@@ -50,7 +50,7 @@ def facts_of(program: Program, derivatives: Mapping[str, Mapping[str, str]]) -> 
         for name, kernel in index.index.items():
             kernels.setdefault(str(name), {})[str(key)] = f"{kernel.cpp_namespace}::{kernel.kernel}"
     return {
-        f"{function.namespace}::{function.func.name}": _facts(
+        function.qualified_name: _facts(
             function, program, kernels.get(str(function.func.name), {}), derivatives.get(str(function.func.name), {})
         )
         for function in program.functions

@@ -26,7 +26,6 @@ from opgen.desk.explain import (
     explanation_to_json,
     keys_of,
     operators_of,
-    qualified_name,
 )
 from opgen.diagnostics import Span
 from opgen.frozen_dataclass import dataclass
@@ -105,7 +104,7 @@ def _code_of(report: Report) -> Mapping[str, Sequence[Part]]:
     subject = report.subject
     kernels = {
         str(function.func.name): [
-            name.rpartition("::")[2] for name in subject.facts[qualified_name(function)].kernels.values()
+            name.rpartition("::")[2] for name in subject.facts[function.qualified_name].kernels.values()
         ]
         for function in subject.program.functions
     }
@@ -118,7 +117,7 @@ def _row(
     """Return an operator's row for the list, the matrix, the search and the filters."""
     return {
         "file": file,
-        "name": qualified_name(_main_form(forms)),
+        "name": _main_form(forms).qualified_name,
         "schema": str(_main_form(forms).func),
         "forms": [
             [form.name, form.kind, "".join(_STATES[cell_of(subject, function, key).state] for key in keys)]

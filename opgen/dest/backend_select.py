@@ -96,7 +96,7 @@ def _key_set(tensors: Iterable[str]) -> str:
 
 
 def _registration(function: NativeFunction) -> str:
-    operator = string_literal(f"{function.namespace}::{function.func.name}")
+    operator = string_literal(function.qualified_name)
     return f"m.impl({operator}, TORCH_FN({native.name(function.func)}));"
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from opgen.api.autograd import Place
+from opgen.api.autograd import FormulaPlace
 from opgen.dest.cpp_text import string_literal
 
 _RESUME: Final = "#line resume"
 
 
-def place_formula(formula: str, place: Place | None) -> str:
+def place_formula(formula: str, place: FormulaPlace | None) -> str:
     """Return a formula with directives around it; the same formula if it has no place."""
     if place is None:
         return formula

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
+from opgen.api.cpp import after_key_set
 from opgen.api.types import render_defns, render_types
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name, ops_include
@@ -103,7 +103,7 @@ def _declaration(program: Program, function: NativeFunction, options: Options) -
         overload_name=operator.overload_name,
         schema=string_literal(signatures.schema),
         parameters=parameters,
-        redispatch_parameters=_after_key_set(parameters),
+        redispatch_parameters=after_key_set(parameters),
     )
 
 
@@ -122,11 +122,6 @@ def _definition(
         returns=signature.returns,
         parameters=parameters,
         static_call=f"  {call}\n" if call else "",
-        redispatch_parameters=_after_key_set(parameters),
+        redispatch_parameters=after_key_set(parameters),
         arguments=[binding.name for binding in signature.arguments],
     )
-
-
-def _after_key_set(parameters: str) -> str:
-    """`parameters` behind the key set that a function which redispatches takes first."""
-    return f"{DISPATCH_KEY_SET_PARAMETER}, {parameters}" if parameters else DISPATCH_KEY_SET_PARAMETER

@@ -15,7 +15,7 @@ from typing import Final
 
 from opgen.dest.includes import ops_include
 from opgen.dest.presence import Presence
-from opgen.dest.python_methods import Binding, PythonModule, render_binding
+from opgen.dest.python_methods import PythonBinding, PythonModule, render_binding
 from opgen.model import Variant
 from opgen.output.files import OutputFile, emit_sharded, unique
 from opgen.output.template import TemplateSet
@@ -82,11 +82,11 @@ def emit_python_functions(program: PythonProgram, templates: TemplateSet) -> Ite
         yield _render(f"python_{name}_functions.cpp", bindings, templates)
 
 
-def _bindings(program: PythonProgram, functions: Iterable[PythonFunction], module: PythonModule) -> list[Binding]:
+def _bindings(program: PythonProgram, functions: Iterable[PythonFunction], module: PythonModule) -> list[PythonBinding]:
     return [render_binding(function, module, program.program.signatures) for function in functions]
 
 
-def _sorted(bindings: list[Binding]) -> list[Binding]:
+def _sorted(bindings: list[PythonBinding]) -> list[PythonBinding]:
     return sorted(bindings, key=lambda binding: binding.name)
 
 
@@ -95,7 +95,7 @@ def _sorted(bindings: list[Binding]) -> list[Binding]:
 _KEYS: Final = ("ops_headers", "py_forwards", "py_method_defs", "py_methods")
 
 
-def _item_env(binding: Binding) -> Mapping[str, list[str]]:
+def _item_env(binding: PythonBinding) -> Mapping[str, list[str]]:
     return {
         "ops_headers": [ops_include(binding.base_name)],
         "py_forwards": [binding.forward],
@@ -105,7 +105,7 @@ def _item_env(binding: Binding) -> Mapping[str, list[str]]:
 
 
 def _render(
-    file: str, bindings: list[Binding], templates: TemplateSet, more: Mapping[str, object] = MappingProxyType({})
+    file: str, bindings: list[PythonBinding], templates: TemplateSet, more: Mapping[str, object] = MappingProxyType({})
 ) -> OutputFile:
     envs = [_item_env(binding) for binding in bindings]
     env = {key: [text for item in envs for text in item[key]] for key in _KEYS}

@@ -67,7 +67,7 @@ class PythonModule:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class PythonBinding:
     """The C++ texts for one Python function."""
 
     name: str
@@ -80,7 +80,7 @@ class Binding:
 
 def render_binding(
     function: PythonFunction, module: PythonModule, signatures: GetSignatures, doc: str | None = None
-) -> Binding:
+) -> PythonBinding:
     """Return the binding of one Python function."""
     pairs = function.pairs
     own = pairs[0].function.func.name.name
@@ -90,7 +90,7 @@ def render_binding(
     head += ")" if is_noarg else ", PyObject* kwargs)"
     calls = _Calls(module, _structseq_variables(pairs, module), signatures)
     body = _noarg_body(function, calls) if is_noarg else _parser_body(function, calls)
-    return Binding(
+    return PythonBinding(
         name=name,
         base_name=own.base,
         forward=f"{head};",

@@ -25,7 +25,7 @@ from opgen.dest.origin import definition_place
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, kernel_includes
 from opgen.dest.register_structured import wrap_structured
 from opgen.dest.register_unstructured import wrap_kernel, wrap_meta_inplace
-from opgen.dest.served_forms import KernelMap, Served, Service
+from opgen.dest.served_forms import KernelKind, KernelMap, Served
 from opgen.model import DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, emit_sharded
 from opgen.output.template import TemplateSet
@@ -106,16 +106,16 @@ def definitions_env(served: Served, calls: KernelCalls, options: Options) -> Map
 
 def _origin(served: Served, options: Options) -> str:
     """Return which operators the group has, and where its first was defined."""
-    names = ", ".join([f"{form.namespace}::{form.func.name}" for form, _ in served.forms])
+    names = ", ".join([form.qualified_name for form, _ in served.forms])
     place = definition_place(served.first, options)
     return f"{place}: {names}" if place else names
 
 
-def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:
+def wrap(calls: KernelCalls, served: Served, form: NativeFunction, service: KernelKind) -> Wrapper:
     """Return the wrapper of one form of a group."""
-    if service is Service.STRUCTURED and served.group is not None:
+    if service is KernelKind.STRUCTURED and served.group is not None:
         return wrap_structured(calls, served.group, form, served.index)
-    wrap_form = wrap_meta_inplace if service is Service.META_INPLACE else wrap_kernel
+    wrap_form = wrap_meta_inplace if service is KernelKind.META_INPLACE else wrap_kernel
     return wrap_form(calls, form, served.index)
 
 

@@ -30,13 +30,13 @@ from opgen.model import (
 from opgen.program.program import Program
 
 
-class Service(Enum):
-    """How a form comes by its kernel."""
+class KernelKind(Enum):
+    """The kind of kernel that a form has under a dispatch key."""
 
     KERNEL = auto()
-    """Its author wrote one."""
+    """Written by the author."""
     STRUCTURED = auto()
-    """It is made of the group's structured kernel."""
+    """Generated from the structured kernel of the group."""
     META_INPLACE = auto()
     """A kernel that does nothing: an in-place operator does not change a meta tensor."""
     FUNCTIONAL = auto()
@@ -50,7 +50,7 @@ class Served:
     index: BackendIndex
     group: NativeFunctionsGroup | None
     """None for an operator that is in no group."""
-    forms: tuple[tuple[NativeFunction, Service], ...]
+    forms: tuple[tuple[NativeFunction, KernelKind], ...]
     """At least one."""
 
     @property
@@ -61,7 +61,7 @@ class Served:
     @property
     def has_kernel(self) -> bool:
         """Whether any kernel under the key was written, be it the group's meta function."""
-        return any(service is not Service.META_INPLACE for _, service in self.forms)
+        return any(service is not KernelKind.META_INPLACE for _, service in self.forms)
 
 
 class KernelMap:
@@ -94,7 +94,7 @@ _MADE_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonF
 
 def served_forms(
     item: NativeFunction | NativeFunctionsGroup, index: BackendIndex
-) -> Iterator[tuple[NativeFunction, Service]]:
+) -> Iterator[tuple[NativeFunction, KernelKind]]:
     """Yield the forms that have a kernel under the key of `index` and are registered by generated code."""
     if isinstance(item, NativeFunctionsGroup):
         if _is_structured_under(item, index):
@@ -107,19 +107,19 @@ def served_forms(
         if form.manual_kernel_registration:
             continue
         if index.has_kernel(form):
-            yield form, Service.KERNEL
+            yield form, KernelKind.KERNEL
         elif group is not None and _is_made_of_functional(form, group, index):
-            yield form, Service.FUNCTIONAL
+            yield form, KernelKind.FUNCTIONAL
         elif index.dispatch_key is DispatchKey.Meta and _needs_no_meta(form):
-            yield form, Service.META_INPLACE
+            yield form, KernelKind.META_INPLACE
 
 
-def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Iterator[tuple[NativeFunction, Service]]:
+def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Iterator[tuple[NativeFunction, KernelKind]]:
     """Return the forms that a structured kernel implements: all, or all but the out form that they call."""
     calls_out = index.dispatch_key is DispatchKey.CompositeExplicitAutogradNonFunctional
     for form in group.functions():
         if not (calls_out and form is group.out):
-            yield form, Service.STRUCTURED
+            yield form, KernelKind.STRUCTURED
 
 
 def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bool:

@@ -50,7 +50,7 @@ _ELEMENTS: Final = MappingProxyType({BaseTy.int: "int64_t", BaseTy.SymInt: "int6
 
 def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield the header, the kernels and their registrations."""
-    functions = [f for f in program.functions if program.selector.is_root_operator(_full_name(f))]
+    functions = [f for f in program.functions if program.selector.is_root_operator(f.qualified_name)]
     source_shards, registration_shards = _shards(program, functions)
     declarations = [_declaration(program, function) for function in functions]
     yield OutputFile(_HEADER, templates.render(_HEADER, {"declarations": declarations}))
@@ -81,10 +81,6 @@ def _shards(program: Program, functions: Sequence[NativeFunction]) -> tuple[int,
     """Return how many files there are of kernels, and of registrations."""
     count = len(functions if program.selector.include_all_operators else program.selector.operators)
     return (1, 1) if count < _WORTH_SHARDS else (_SOURCE_SHARDS, _REGISTRATION_SHARDS)
-
-
-def _full_name(function: NativeFunction) -> str:
-    return f"{function.namespace}::{function.func.name}"
 
 
 def _schema(program: Program, function: NativeFunction) -> str:

@@ -65,7 +65,7 @@ def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[
     yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
     header = "detail/AnyOperator.h"
     yield render_file(extension, templates, header, header, functional_prefix=FUNCTIONAL_PREFIX)
-    forms = [_form_name(f) for f in functional]
+    forms = [string_literal(f"{FUNCTIONAL_PREFIX}{f.func.name}") for f in functional]
     yield render_file(
         extension,
         templates,
@@ -82,10 +82,6 @@ def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[
 
 def _names(functions: list[NativeFunction]) -> list[str]:
     return [string_literal(str(function.func.name)) for function in functions]
-
-
-def _form_name(function: NativeFunction) -> str:
-    return string_literal(f"{FUNCTIONAL_PREFIX}{function.func.name}")
 
 
 # -------------------------------------------------------------------------------- functional forms

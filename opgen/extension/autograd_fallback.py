@@ -67,7 +67,7 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     arguments = ", ".join(("dispatchKeySet & c10::after_autograd_keyset", *(b.name for b in signature.arguments)))
     called = f"::{extension.namespace}::_ops::{name}::redispatch({arguments})"
     returns = str(signature.returns)
-    qualified = string_literal(f"{function.namespace}::{function.func.name}")
+    qualified = string_literal(function.qualified_name)
     statements = [
         f"auto node_ = graph::not_implemented({qualified}, {', '.join(tensors)});",
         *[f"graph::check_inplace({written_to}, node_);" for written_to in written],

@@ -116,7 +116,7 @@ def _has_batch_rule(extension: Extension, function: NativeFunction) -> bool:
 def _broadcasting_kernel(extension: Extension, function: NativeFunction) -> _Registered:
     signature = extension.signatures(function).dispatcher
     kernel = f"batched_{function.func.name.unambiguous_name()}"
-    name = string_literal(f"{function.namespace}::{function.func.name}")
+    name = string_literal(function.qualified_name)
     tensors = [a.name for a in function.func.arguments.flat_all if a.type == _TENSOR]
     places = {tensor: f"operands_[{at}]" for at, tensor in enumerate(tensors)}
     names = [binding.name for binding in signature.arguments]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from opgen.api.signatures import Signatures
-from opgen.dest.served_forms import KernelMap, Served, Service
+from opgen.dest.served_forms import KernelKind, KernelMap, Served
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.backends import backend
 from opgen.frozen_dataclass import dataclass
@@ -101,13 +101,13 @@ class Extension:
         }
 
 
-def _is_wanted(served: Served, form: NativeFunction, service: Service) -> bool:
+def _is_wanted(served: Served, form: NativeFunction, service: KernelKind) -> bool:
     """Return whether a form gets a kernel under a key.
 
     A structured operator needs none under CompositeExplicitAutogradNonFunctional: every backend has
     all of its forms already.
     """
-    if service is Service.STRUCTURED:
+    if service is KernelKind.STRUCTURED:
         return served.index.dispatch_key is not DispatchKey.CompositeExplicitAutogradNonFunctional
     return True
 

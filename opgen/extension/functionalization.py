@@ -71,10 +71,6 @@ def _tensors(function: NativeFunction) -> list[str]:
     return [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
 
 
-def _unwrapping(names: list[str]) -> dict[str, str]:
-    return {name: f"{name}_value" for name in names}
-
-
 def _call_with(extension: Extension, function: NativeFunction, names: dict[str, str]) -> str:
     """Return a call of `function` with some of its arguments under other names."""
     bindings = extension.signatures(function).dispatcher.arguments
@@ -100,7 +96,7 @@ def _mutation(extension: Extension, function: NativeFunction, group: NativeFunct
     """Return the kernel of an operator that writes, by way of its functional form."""
     signature = extension.signatures(function).dispatcher
     tensors = _tensors(function)
-    values = _unwrapping(tensors)
+    values = {name: f"{name}_value" for name in tensors}
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
     read = [name for name in tensors if name not in written]
     returned = function.func.aliased_return_names()
@@ -115,7 +111,7 @@ def _mutation(extension: Extension, function: NativeFunction, group: NativeFunct
         *_results(extension, function, group, values, written),
         *_return(function, str(signature.returns), returned),
     ]
-    name = string_literal(f"{function.namespace}::{function.func.name}")
+    name = string_literal(function.qualified_name)
     body = [f"static constexpr const char* name_ = {name};", *statements]
     return f"{signature.defn(kernel_name(function))} {{\n{block(body)}}}\n"
 

@@ -20,7 +20,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import device_check, device_guard
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.register_unstructured import wrap_meta_inplace, wrapper_name
-from opgen.dest.served_forms import Served, Service
+from opgen.dest.served_forms import KernelKind, Served
 from opgen.dispatch_keys import DispatchKey, is_cuda_dispatch_key
 from opgen.extension.backends import Backend, backend
 from opgen.extension.batching import is_decomposed_by_vmap, wrap_batch_rule
@@ -100,7 +100,7 @@ class _Function:
 def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, templates: TemplateSet) -> OutputFile:
     served, known = tuple(extension.served_by(key)), backend(key)
     wrappers = [_wrap(extension, calls, each, form, service) for each in served for form, service in each.forms]
-    allocates = any(service is Service.STRUCTURED for each in served for _, service in each.forms)
+    allocates = any(service is KernelKind.STRUCTURED for each in served for _, service in each.forms)
     env = {
         "key": str(key),
         "backend": key.lower(),
@@ -151,12 +151,14 @@ def _device_includes(key: DispatchKey) -> tuple[str, ...]:
     return ("ATen/Context.h",) if is_cuda_dispatch_key(key) else ()
 
 
-def _wrap(extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: Service) -> Wrapper:
+def _wrap(
+    extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: KernelKind
+) -> Wrapper:
     if served.index.dispatch_key is DispatchKey.FuncTorchBatched:
         return wrap_batch_rule(extension, form, served.index)
-    if service is Service.STRUCTURED and served.group is not None:
+    if service is KernelKind.STRUCTURED and served.group is not None:
         return wrap_structured(extension, served.group, form, served.index)
-    if service is Service.META_INPLACE:
+    if service is KernelKind.META_INPLACE:
         return wrap_meta_inplace(calls, form, served.index)
     return _wrap_kernel(calls, form, served.index)
 

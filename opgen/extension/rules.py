@@ -106,7 +106,7 @@ def advise(
         is_given = is_given or (meta is not None and meta.has_kernel(function))
         is_given = is_given or str(function.func.name) in in_python
         is_given = is_given or (has_automatic is not None and has_automatic(function))
-        if is_given or function.func.kind() is SchemaKind.inplace or _is_of_views(function):
+        if is_given or function.func.kind() is SchemaKind.inplace or "view_copy" in function.tags:
             continue
         message = (
             f"'{function.func.name}' has no kernel under Meta, so 'torch.compile', 'torch.export' and fake tensors "
@@ -114,10 +114,6 @@ def advise(
         )
         label = "add 'Meta' to its dispatch table, or a shape function to 'meta.py'"
         yield Diagnostic("no-meta-kernel", message, function.loc, label, severity="warning")
-
-
-def _is_of_views(function: NativeFunction) -> bool:
-    return "view_copy" in function.tags
 
 
 # ------------------------------------------------------------------------------------- namespaces
@@ -137,9 +133,7 @@ def _check_one_namespace(program: Program) -> Iterator[Diagnostic]:
     own = [f for f in _written(program) if f.namespace != _TORCH_NAMESPACE]
     for function in own:
         if function.namespace != own[0].namespace:
-            message = (
-                f"'{function.namespace}::{function.func.name}' is in a different namespace than the operators before it"
-            )
+            message = f"'{function.qualified_name}' is in a different namespace than the operators before it"
             label = f"an extension has one namespace, here '{own[0].namespace}'"
             note = Note(f"'{own[0].namespace}::{own[0].func.name}' is here", own[0].loc)
             yield Diagnostic("several-namespaces", message, function.loc, label, (note,))

@@ -21,7 +21,8 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import DEFAULT_KEY, Derivative, ForwardDerivative, Place, SavedAttribute, identifiers
+from opgen.api.autograd import DEFAULT_KEY, Derivative, FormulaPlace, ForwardDerivative, SavedAttribute, identifiers
+from opgen.api.python_stubs import legal_name
 from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
@@ -37,8 +38,8 @@ from opgen.frontend.formula_languages import (
 from opgen.frontend.formula_rules import (
     NON_DIFFERENTIABLE,
     Formula,
-    Named,
-    Operator,
+    FormulaNames,
+    NamedValue,
     check_backward,
     check_forward,
     check_gradients,
@@ -46,7 +47,7 @@ from opgen.frontend.formula_rules import (
 from opgen.frontend.formulas import find_problems, keep
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
-from opgen.frontend.python_formulas import FormulaScope, names_in, python_name
+from opgen.frontend.python_formulas import FormulaScope, names_in
 from opgen.frontend.torch_functions import TorchFunctions
 from opgen.frozen_dataclass import dataclass
 from opgen.model import FunctionSchema, NativeFunction, Return, SchemaError
@@ -85,7 +86,7 @@ class DerivativeEntry:
 
     name: Scalar
     """The schema as written."""
-    operator: Operator
+    operator: FormulaNames
     sets: Mapping[str, DerivativeSet]
     """By dispatch key."""
     handles_complex: bool
@@ -118,11 +119,11 @@ def read_derivative_entry(
     handles_complex = False
     try:
         stated, conditions = _read_differentiability(said.get(OUTPUT_DIFFERENTIABILITY), function)
-        operator = Operator.of(function, stated, conditions)
+        operator = FormulaNames.of(function, stated, conditions)
         handles_complex = HANDLES_COMPLEX in said and boolean(said[HANDLES_COMPLEX])
     except UserError as problem:
         log.extend(problem.diagnostics)
-        operator = Operator.of(function)
+        operator = FormulaNames.of(function)
     languages = _Languages(operator, functions, python)
     if languages.is_python and operator.conditions is not None:
         message = "a condition in C++ can't decide whether results are differentiable if autograd is in Python"
@@ -299,7 +300,7 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
 class _Languages:
     """The language that formulas are needed in."""
 
-    operator: Operator
+    operator: FormulaNames
     functions: Mapping[str, NativeFunction]
     torch: TorchFunctions | None
     """torch's operators, for formulas in Python; None for formulas in C++."""
@@ -314,13 +315,13 @@ class _Languages:
         return formula_scope(self.operator, self.functions, self.torch or TorchFunctions(None))
 
 
-def _read_set(pairs: Sequence[Pair], operator: Operator, languages: _Languages, log: Diagnostics) -> DerivativeSet:
+def _read_set(pairs: Sequence[Pair], operator: FormulaNames, languages: _Languages, log: Diagnostics) -> DerivativeSet:
     """Return the formulas for one dispatch key; log their mistakes."""
     backward: list[Formula] = []
     forward: list[Formula] = []
     derivatives: list[tuple[str, Derivative]] = []
     non_differentiable: list[str] = []
-    seen: dict[str, Named] = {}
+    seen: dict[str, NamedValue] = {}
     for key, value in pairs:
         is_constant = isinstance(value, Scalar) and value.text == NON_DIFFERENTIABLE
         names = _read_names(key, operator, seen, is_constant, log)
@@ -362,7 +363,11 @@ def _forward_formula(
 
 
 def _read_backward(
-    written: WrittenFormula, var_names: tuple[str, ...], operator: Operator, languages: _Languages, log: Diagnostics
+    written: WrittenFormula,
+    var_names: tuple[str, ...],
+    operator: FormulaNames,
+    languages: _Languages,
+    log: Diagnostics,
 ) -> tuple[Formula, Derivative | None]:
     """Return a formula for gradients, and what is made of it unless something is wrong with it."""
     before = log.error_count
@@ -382,17 +387,17 @@ _NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 
 
 def _read_names(
-    key: Scalar, operator: Operator, seen: dict[str, Named], is_constant: bool, log: Diagnostics
-) -> Sequence[Named]:
+    key: Scalar, operator: FormulaNames, seen: dict[str, NamedValue], is_constant: bool, log: Diagnostics
+) -> Sequence[NamedValue]:
     """Return the arguments, or else the results, that a formula is for; empty if something is wrong with them.
 
     Any argument may be said to be constant.
     """
-    names: list[Named] = []
+    names: list[NamedValue] = []
     problems: list[Diagnostic] = []
     for found in _NAME.finditer(key.text):
         name = found[0]
-        named = Named(name, key, found.start(), name not in operator.parameters)
+        named = NamedValue(name, key, found.start(), name not in operator.parameters)
         names.append(named)
         if name in seen or name not in operator.values:
             problems.append(_explain_name(named, operator, seen))
@@ -410,7 +415,7 @@ def _read_names(
     return names
 
 
-def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -> Diagnostic:
+def _explain_name(named: NamedValue, operator: FormulaNames, seen: Mapping[str, NamedValue]) -> Diagnostic:
     """Return the diagnostic for a name that already has a formula, or is not a name of the operator."""
     name, key = named.text, named.key.text
     if name in seen:
@@ -426,7 +431,7 @@ def _explain_name(named: Named, operator: Operator, seen: Mapping[str, Named]) -
     return Diagnostic("unknown-argument", message, named.span, expected(name, words))
 
 
-def _derive(formula: Formula, operator: Operator) -> Derivative:
+def _derive(formula: Formula, operator: FormulaNames) -> Derivative:
     """Return the derivative of a backward formula."""
     text, words = formula.value.text, formula.words
     is_outside = operator.function.namespace != "aten"
@@ -440,16 +445,18 @@ _PATH_PARTS: Final = 3
 """How many parts of the path of a file a compiler names: enough to find it, and the same in any folder."""
 
 
-def _place(formula: Formula) -> Place:
+def _place(formula: Formula) -> FormulaPlace:
     """Return where a formula was written, as compilers name it."""
     span = formula.span(0, len(formula.value.text))
     path = PurePath(span.source.name)
-    return Place("/".join(part for part in path.parts[-_PATH_PARTS:] if part != path.anchor), span.line, span.column)
+    return FormulaPlace(
+        "/".join(part for part in path.parts[-_PATH_PARTS:] if part != path.anchor), span.line, span.column
+    )
 
 
-def _derive_python(text: str, formula: Formula, operator: Operator) -> Derivative:
+def _derive_python(text: str, formula: Formula, operator: FormulaNames) -> Derivative:
     """Return the derivative of a backward formula in Python, which saves the values that it names."""
-    words = {name: python_name(name) for name in operator.values}
+    words = {name: legal_name(name) for name in operator.values}
     used = names_in(text)
     named = frozenset(name for name, spelled in words.items() if spelled in used)
     inputs = tuple([SavedAttribute(value, name) for name, value in operator.kept_inputs(named).items()])
@@ -462,7 +469,7 @@ def _derive_forwards(
     forward: Iterable[Formula],
     backward: Iterable[Formula],
     arguments: Iterable[Binding],
-    operator: Operator,
+    operator: FormulaNames,
     log: Diagnostics,
 ) -> Iterator[ForwardDerivative]:
     known = Backward(

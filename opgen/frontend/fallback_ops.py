@@ -116,7 +116,7 @@ def load_shims(
     Of the package's list, what came after the release is left out.  What is wrong with the lists is logged,
     and left out.
     """
-    known = {f"{function.namespace}::{function.func.name}": function for function in functions}
+    known = {function.qualified_name: function for function in functions}
     lists = [_read_list(packaged_fallback_ops(), log, is_packaged=True)]
     if extra is not None:
         lists.append(_read_list(extra, log, is_packaged=False))

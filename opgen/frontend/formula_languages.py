@@ -13,7 +13,7 @@ from typing import Final
 
 from opgen.diagnostics import Diagnostic, Diagnostics, expected
 from opgen.frontend.fields import kind_of
-from opgen.frontend.formula_rules import Operator
+from opgen.frontend.formula_rules import FormulaNames
 from opgen.frontend.nodes import MappingNode, Node, Scalar
 from opgen.frontend.python_formulas import (
     FormulaScope,
@@ -95,7 +95,9 @@ def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Sca
 # ------------------------------------------------------------------------------------- Python
 
 
-def formula_scope(operator: Operator, functions: Mapping[str, NativeFunction], torch: TorchFunctions) -> FormulaScope:
+def formula_scope(
+    operator: FormulaNames, functions: Mapping[str, NativeFunction], torch: TorchFunctions
+) -> FormulaScope:
     """Return what the names in an operator's formulas are.
 
     Args:

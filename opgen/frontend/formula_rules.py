@@ -39,7 +39,7 @@ RESULT: Final = "result"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedValue:
     """An argument or a result, where an entry names it."""
 
     text: str
@@ -75,7 +75,7 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class FormulaNames:
     """The names that the formulas of an entry may use."""
 
     function: NativeFunction
@@ -99,7 +99,7 @@ class Operator:
         function: NativeFunction,
         stated: tuple[bool, ...] | None = None,
         conditions: tuple[str, ...] | None = None,
-    ) -> Operator:
+    ) -> FormulaNames:
         """Return what formulas may name, given which results the entry says are differentiable."""
         func, policy = function.func, TypePolicy.from_function(function)
         bindings = cpp.arguments(func.arguments, faithful=False, symint=True, method=False, policy=policy)
@@ -107,7 +107,7 @@ class Operator:
         results = dict(zip(_result_names(function), func.returns, strict=True))
         named = _named_gradients(results, stated)
         values = frozenset((*parameters, *results))
-        return Operator(
+        return FormulaNames(
             function=function,
             parameters=parameters,
             results=results,
@@ -174,7 +174,7 @@ def _by_value(name: str, binding: Binding) -> NamedCType:
 # -------------------------------------------------------------------------------- one formula
 
 
-def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
+def check_backward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
     """What is wrong with a formula for gradients."""
     text, words = formula.value.text, formula.words
     for problem in find_problems(text, words, operator.known):
@@ -197,7 +197,7 @@ def check_backward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
         yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
 
 
-def _check_shadowed(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
+def _check_shadowed(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
     """A formula without a gradient, which uses an argument that is called as gradients are."""
     gradients = ("grad", "grads", *operator.named_gradients)
     shadowed = [word for word in gradients if word in operator.parameters and word in formula.words]
@@ -210,7 +210,7 @@ def _check_shadowed(formula: Formula, operator: Operator) -> Iterator[Diagnostic
         yield Diagnostic("shadowed-gradient", message, formula.span_of(word), label)
 
 
-def check_forward(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
+def check_forward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
     """What is wrong with a formula for tangents."""
     text, arguments = formula.value.text, operator.function.func.arguments.flat_all
     if text in (AUTO_LINEAR, AUTO_ELEMENT_WISE):
@@ -242,7 +242,7 @@ def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagno
     return Diagnostic(problem.id, problem.message, span, label, notes)
 
 
-def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Operator) -> str:
+def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: FormulaNames) -> str:
     """Return the label of a problem; for the gradient of a result that has none, why it has none."""
     word = formula.value.text[problem.start : problem.end]
     if problem.id == "unknown-variable" and word.startswith("grad_") and word[5:] in operator.results:
@@ -259,7 +259,7 @@ def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[s
 # --------------------------------------------------------------------------- formulas together
 
 
-def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterator[Diagnostic]:
+def check_gradients(formulas: Collection[Formula], operator: FormulaNames) -> Iterator[Diagnostic]:
     """Which gradients the formulas of an entry use, and whether they do so in one way."""
     first: dict[str, tuple[str, Formula]] = {}
     for formula in formulas:
@@ -276,7 +276,7 @@ def check_gradients(formulas: Collection[Formula], operator: Operator) -> Iterat
                 return
 
 
-def _gradient_words(formula: Formula, operator: Operator) -> list[str]:
+def _gradient_words(formula: Formula, operator: FormulaNames) -> list[str]:
     """Return the words for gradients that a formula uses."""
     words, parameters = formula.words, operator.parameters
     return [w for w in ("grad", "grads", *operator.named_gradients) if w in words and w not in parameters]
@@ -292,7 +292,7 @@ def _mixed_ways(formula: Formula, word: str, other: str, before: Formula) -> Dia
     return Diagnostic("mixed-gradients", message, formula.span_of(word), "use one of the two everywhere", (note,))
 
 
-def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
+def _ambiguous(formula: Formula, operator: FormulaNames) -> Diagnostic:
     count = operator.differentiable_count
     message = f"'grad' doesn't say which of {count} differentiable results it is the gradient of"
     label = f"write 'grads[0]' to 'grads[{count - 1}]'"
@@ -301,7 +301,7 @@ def _ambiguous(formula: Formula, operator: Operator) -> Diagnostic:
     return Diagnostic("ambiguous-gradient", message, formula.span_of("grad"), label)
 
 
-def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]:
+def _check_indices(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
     indices = used_gradient_indices(formula.value.text)
     if not indices or is_foreach_func(operator.function) or _returns_list(operator):
         return
@@ -323,5 +323,5 @@ def _check_indices(formula: Formula, operator: Operator) -> Iterator[Diagnostic]
             yield Diagnostic("gradient-index", message, formula.span(start, end), label)
 
 
-def _returns_list(operator: Operator) -> bool:
+def _returns_list(operator: FormulaNames) -> bool:
     return any(returned.type.is_list_like() is not None for returned in operator.function.func.returns)

@@ -10,11 +10,11 @@ doesn't run the module.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from opgen.diagnostics import Diagnostics, closest
+from opgen.diagnostics import Diagnostics, did_you_mean
 from opgen.input_files import read_text
 from opgen.model import DispatchKey
 from opgen.program.program import Program
@@ -49,18 +49,13 @@ def _read(path: Path, program: Program, log: Diagnostics) -> Iterator[tuple[str,
     structured = {group.functional.func.name.text for group in program.structured_groups}
     name, key = constants.get(_OPERATOR, ""), constants.get(_KEY, "")
     if name not in structured:
-        label = _hint(name, structured)
+        label = did_you_mean(name, structured)
         log.error("native-aot", f"'{path}': {_OPERATOR} is '{name}', not a structured operator", label=label)
     elif key not in DispatchKey.__members__:
-        label = _hint(key, DispatchKey.__members__)
+        label = did_you_mean(key, DispatchKey.__members__)
         log.error("native-aot", f"'{path}': {_KEY} is '{key}', not a dispatch key", label=label)
     else:
         yield name, DispatchKey[key]
-
-
-def _hint(word: str, legal: Iterable[str]) -> str:
-    near = closest(word, legal)
-    return f"did you mean '{near}'?" if near else ""
 
 
 def _constants(module: ast.Module) -> dict[str, str]:

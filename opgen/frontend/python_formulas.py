@@ -13,12 +13,12 @@ translated: the author then writes a formula for each language.
 from __future__ import annotations
 
 import ast
-import keyword
 import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.python_stubs import legal_name
 from opgen.diagnostics import did_you_mean
 from opgen.frontend.expressions import Token, scan, template_ends
 from opgen.frontend.formulas import FormulaProblem
@@ -144,11 +144,6 @@ class FormulaScope:
     operators: Mapping[str, Sequence[FunctionSchema]]
     """The library's operators by name."""
     torch: TorchFunctions
-
-
-def python_name(name: str) -> str:
-    """Return what Python calls an argument: a keyword gets an underscore behind it."""
-    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def translate_formula(text: str, scope: FormulaScope) -> str:
@@ -316,7 +311,7 @@ class _Translator:
         if self.accept("("):
             return self._call(spaces, name, start)
         if not spaces and name in self.scope.values:
-            return _Value(python_name(name), is_integer=name in self.scope.integers)
+            return _Value(legal_name(name), is_integer=name in self.scope.integers)
         if name in _CONSTANTS and all(space in _NAMESPACES for space in spaces):
             return _Value(_CONSTANTS[name])
         raise UntranslatableError("has no known equivalent in Python", start)
@@ -437,7 +432,7 @@ def find_python_problems(text: str, known: Collection[str]) -> list[FormulaProbl
         return [FormulaProblem("formula-syntax", f"this isn't valid Python: {problem.msg}", start, start + 1)]
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    legal = {*map(python_name, known), *_BUILTINS, *bound}
+    legal = {*map(legal_name, known), *_BUILTINS, *bound}
     indent = len(text) - len(text.lstrip())
     unknown = {node.id: node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in legal}
     return [_unknown(node, indent, legal) for node in unknown.values()]

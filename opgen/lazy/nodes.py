@@ -103,7 +103,7 @@ class GenLazyIR:
 
     def _class(self, schema: LazyIrSchema) -> str:
         name, scalars = schema.node_name, schema.filtered_args(values=False)
-        parameters = ", ".join(_parameter(argument) for argument in schema.filtered_args())
+        parameters = ", ".join(f"const {argument.lazy_type}& {argument.name}" for argument in schema.filtered_args())
         takes_shapes = self.use_lazy_shape and schema.properties.ShapePrecompute
         ctor_parameters = ", ".join(filter(None, (parameters, _SHAPES_PARAMETER if takes_shapes else "")))
         optional = [a.name for a in schema.filtered_args(scalars=False) if isinstance(a.lazy_type, OptionalCType)]
@@ -189,10 +189,6 @@ def aten_symbol(schema: LazyIrSchema) -> str:
 
 def _lines(lines: Iterable[str], *, indent: int) -> str:
     return "".join(f"{' ' * indent}{line}\n" for line in lines)
-
-
-def _parameter(argument: LazyArgument) -> str:
-    return f"const {argument.lazy_type}& {argument.name}"
 
 
 def _operand(argument: LazyArgument) -> str:

@@ -22,7 +22,7 @@ from typing import Final
 
 from opgen.diagnostics import Diagnostics
 from opgen.frozen_dataclass import dataclass
-from opgen.input_files import read_text
+from opgen.input_files import read_text_if_possible
 from opgen.releases.known import known_releases, newest_release, packaged_release
 from opgen.releases.release import Release
 from opgen.schema.types import BaseTy
@@ -98,19 +98,11 @@ def _version_files_in(folder: Path) -> Iterator[Path]:
 
 def _read_version(path: Path) -> str:
     """Return the version that a file says; empty if it says none."""
-    text = _text_of(path)
+    text = read_text_if_possible(path)
     if path.suffix == ".txt":
         return text.strip()
     found = _ASSIGNMENT.search(text)
     return found[1] if found else ""
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file; empty if it can't be read, which is reported where the file is needed."""
-    try:
-        return read_text(path, errors="replace")
-    except OSError:
-        return ""
 
 
 def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_VERSION_FLAG) -> Release | None:
@@ -153,7 +145,7 @@ def _release_with_types(release: Release, definitions: Path | None, log: Diagnos
 def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
     """Return the types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
     path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
-    text = _text_of(path)
+    text = read_text_if_possible(path)
     return frozenset(
         type for type in release.removed_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
     )

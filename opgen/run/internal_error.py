@@ -40,4 +40,4 @@ def _operator_name(value: object) -> str | None:
         value = value.functional
     elif isinstance(value, NativeFunctionsViewGroup):
         value = value.view
-    return f"{value.namespace}::{value.func.name}" if isinstance(value, NativeFunction) else None
+    return value.qualified_name if isinstance(value, NativeFunction) else None

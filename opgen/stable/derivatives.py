@@ -30,9 +30,10 @@ from opgen.api.autograd import (
     gen_differentiable_outputs,
     is_foreach_func,
 )
+from opgen.api.python_stubs import legal_name
 from opgen.dest.variable_type import registered_key
 from opgen.extension.extension import Extension, has_composite_implicit_kernel
-from opgen.frontend.python_formulas import names_in, python_name
+from opgen.frontend.python_formulas import names_in
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction
 
@@ -108,10 +109,10 @@ def _class(
     texts = [_Text.of(derivative.formula, function) for derivative in info.derivatives]
     facts = {fact.name: fact for text in texts for fact in text.facts}
     words = frozenset().union(*(names_in(text.text) for text in texts))
-    arguments = [a.name for a in function.func.arguments.flat_all if python_name(a.name) in words]
+    arguments = [a.name for a in function.func.arguments.flat_all if legal_name(a.name) in words]
     results = [(name, index) for index, name in enumerate(_result_names(function)) if name in words]
     indices = _differentiable_results(matched, key)
-    parameters = [*map(python_name, arguments), *(name for name, _ in results), *facts]
+    parameters = [*map(legal_name, arguments), *(name for name, _ in results), *facts]
     suffix = "" if key == DEFAULT_KEY else key
     return GradientClass(
         name=function.func.name.unambiguous_name().title().replace("_", "") + ("_" * _is_inplace(function)) + suffix,
@@ -224,7 +225,7 @@ def _places(text: str, function: NativeFunction) -> Iterator[tuple[int, int, _Fa
     """Yield the places where a formula uses a property of a tensor, and nothing else of the tensor."""
     tree = ast.parse(text, mode="eval")
     tensors = {
-        python_name(a.name): a.name for a in function.func.arguments.flat_all if a.type == BaseType(BaseTy.Tensor)
+        legal_name(a.name): a.name for a in function.func.arguments.flat_all if a.type == BaseType(BaseTy.Tensor)
     }
     found = {id(owner): place for owner, place in _asked(tree, tensors)}
     named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]

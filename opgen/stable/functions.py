@@ -16,11 +16,10 @@ from typing import Final
 
 from opgen.api.python import PythonArgument, PythonNumber, PythonOutArgument, PythonSignature, structseq_fieldnames
 from opgen.api.python_overloads import Overload, takes_numbers
-from opgen.api.python_stubs import stub_default, stub_function
+from opgen.api.python_stubs import legal_name, stub_default, stub_function
 from opgen.dest.stubs import render_stubs
 from opgen.extension.documentation import render_doc
 from opgen.extension.python_package import RETURN_TYPES
-from opgen.frontend.python_formulas import python_name
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, ListType, NativeFunction, Type
 from opgen.program.python import PythonFunction, PythonProgram
@@ -100,7 +99,7 @@ def _parameters(signature: PythonSignature) -> str:
 
 
 def _name(argument: PythonArgument) -> str:
-    return python_name(argument.python_name())
+    return legal_name(argument.python_name())
 
 
 def _default(argument: PythonArgument) -> str:
@@ -164,7 +163,7 @@ def _call(function: NativeFunction, names: dict[str, str]) -> str:
     by_name = [a.name for a in (*arguments.flat_kwarg_only, *arguments.out) if a.name in names]
     operator = f"_ops.{name.name}.{name.overload_name or 'default'}"
     # A keyword of Python can't be written before `=`.
-    spelled = [n for n in by_name if python_name(n) == n]
+    spelled = [n for n in by_name if legal_name(n) == n]
     others = [n for n in by_name if n not in spelled]
     given += [f"{n}={names[n]}" for n in spelled]
     if others:

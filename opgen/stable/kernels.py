@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
-from opgen.dest.served_forms import Service
+from opgen.dest.served_forms import KernelKind
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.backends import backend
 from opgen.extension.extension import Extension
@@ -84,7 +84,7 @@ def _kernels(extension: Extension, key: DispatchKey) -> Iterator[tuple[NativeFun
     for served in extension.served_by(key):
         for function, service in served.forms:
             kernel = served.index.get_kernel(function)
-            if service is Service.KERNEL and kernel is not None and "generated" not in function.tags:
+            if service is KernelKind.KERNEL and kernel is not None and "generated" not in function.tags:
                 yield function, kernel
 
 
@@ -132,7 +132,7 @@ def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator
     keys = [(key, _registered(extension, key)) for key in extension.keys]
     here = [_Key(str(key), kernels) for key, kernels in keys if kernels and not backend(key).source_group]
     functions = extension.program.functions
-    definitions = [_Definition(_schema(extension, f), _tags(f, release)) for f in functions]
+    definitions = [_Definition(string_literal(extension.signatures(f).schema), _tags(f, release)) for f in functions]
     yield _source(extension, templates, REGISTRATIONS, here, "", definitions=definitions)
     for key, kernels in keys:
         group = backend(key).source_group
@@ -171,10 +171,6 @@ def _macro(extension: Extension, kind: str) -> str:
     return f"STABLE_TORCH_LIBRARY{kind}{'_EXPAND' if extension.options.kernel_builder else ''}"
 
 
-def _schema(extension: Extension, function: NativeFunction) -> str:
-    return string_literal(extension.signatures(function).schema)
-
-
 def _tags(function: NativeFunction, release: Release) -> tuple[str, ...]:
     return tuple([f"torch::headeronly::Tag::{tag}" for tag in sorted(function.tags & release.stable_tags)])
 
@@ -204,7 +200,7 @@ def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[s
     tensors = [a.name for a in _decisive(function) if a.type == _TENSOR]
     if function.device_check is not DeviceCheckType.NoCheck and len(tensors) > 1:
         names = ", ".join([f"&{tensor}" for tensor in tensors])
-        yield f'check_devices("{function.namespace}::{function.func.name}", {{{names}}});'
+        yield f'check_devices("{function.qualified_name}", {{{names}}});'
     index = _device_index(function)
     if function.device_guard and index:
         yield f"const torch::stable::accelerator::DeviceGuard device_guard_({index});"

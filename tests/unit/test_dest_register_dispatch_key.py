@@ -14,7 +14,7 @@ from opgen.dest.dispatch_headers import declare_functions, emit_dispatch_headers
 from opgen.dest.kernel_calls import KernelCalls
 from opgen.dest.register_dispatch_key import definitions_env, emit_register_dispatch_key
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
-from opgen.dest.served_forms import KernelMap, Service
+from opgen.dest.served_forms import KernelKind, KernelMap
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options
@@ -361,13 +361,13 @@ def test_a_kernel_class_that_inherits_hears_of_outputs() -> None:
 def test_who_has_kernels_under_a_key() -> None:
     kernels = KernelMap(program_of(TWICE))
 
-    def names(key: DispatchKey) -> list[tuple[str, Service]]:
+    def names(key: DispatchKey) -> list[tuple[str, KernelKind]]:
         return [(str(form.func.name), service) for each in kernels.served_by(key) for form, service in each.forms]
 
-    structured = [(name, Service.STRUCTURED) for name in ("twice", "twice.out", "twice_")]
+    structured = [(name, KernelKind.STRUCTURED) for name in ("twice", "twice.out", "twice_")]
     assert names(DispatchKey.CPU) == names(DispatchKey.Meta) == structured
     assert names(DispatchKey.CompositeExplicitAutogradNonFunctional) == [structured[0], structured[2]]
-    assert names(DispatchKey.SparseCUDA) == [("twice.out", Service.KERNEL)]
+    assert names(DispatchKey.SparseCUDA) == [("twice.out", KernelKind.KERNEL)]
     assert names(DispatchKey.XPU) == []
 
 

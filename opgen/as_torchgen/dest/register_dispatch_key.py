@@ -40,7 +40,7 @@ from opgen.dest.register_structured import (
     set_output_function,
 )
 from opgen.dest.register_unstructured import wrap_meta_inplace
-from opgen.dest.served_forms import Service, served_forms
+from opgen.dest.served_forms import KernelKind, served_forms
 from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
@@ -116,7 +116,7 @@ class RegisterDispatchKey:
         return KernelCalls(program_of(self.selector), rocm=self.rocm)
 
     def _serves_structured(self, g: NativeFunctionsGroup) -> bool:
-        return any(service is Service.STRUCTURED for _, service in served_forms(g, self.backend_index))
+        return any(service is KernelKind.STRUCTURED for _, service in served_forms(g, self.backend_index))
 
     def wrapper_kernel_sig(self, f: NativeFunction) -> Signature:
         """Return the signature of the wrapper of `f`."""
@@ -152,9 +152,9 @@ class RegisterDispatchKey:
                 return None
             if self.target is not Target.ANONYMOUS_DEFINITION:
                 return self._around(f, self.wrapper_kernel_sig(f))
-            if service is Service.META_INPLACE:
+            if service is KernelKind.META_INPLACE:
                 return wrap_meta_inplace(self._calls(), f, self.backend_index).definition
-            if service is Service.FUNCTIONAL:
+            if service is KernelKind.FUNCTIONAL:
                 return self.gen_out_inplace_wrapper(f, g)
             return self._wrapper(f)
 
