@@ -53,12 +53,20 @@ set(OPGEN_GNU_OPTIONS
 
 get_filename_component(OPGEN_PYTHON_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
+# Finds Python. CMake asks it for `distutils` several times, for which setuptools would load itself each time.
+macro(_opgen_find_python)
+  set(OPGEN_DISTUTILS "$ENV{SETUPTOOLS_USE_DISTUTILS}")
+  set(ENV{SETUPTOOLS_USE_DISTUTILS} stdlib)
+  find_package(Python 3.10 COMPONENTS ${ARGN} REQUIRED)
+  set(ENV{SETUPTOOLS_USE_DISTUTILS} "${OPGEN_DISTUTILS}")
+endmacro()
+
 # The Python that runs opgen and has torch or mlx; a setup.py (opgen.mlx_extension) names its own.
 if(NOT TARGET Python::Interpreter)
   if(NOT Python_EXECUTABLE AND DEFINED ENV{OPGEN_PYTHON})
     set(Python_EXECUTABLE "$ENV{OPGEN_PYTHON}")
   endif()
-  find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
+  _opgen_find_python(Interpreter)
 endif()
 
 # The folder of a library, for the paths in it that the loader searches.
@@ -149,7 +157,7 @@ endfunction()
 
 # Lays out the package in <folder>, of the files in opgen_python, and builds its module of opgen_python_sources.
 function(_opgen_python_package name folder install_dir stable_abi)
-  find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
+  _opgen_find_python(Interpreter Development.Module)
   if(NOT stable_abi AND NOT OPGEN_TORCH_PYTHON_LIBRARY)
     message(FATAL_ERROR "opgen_extension(${name}): this torch has no libtorch_python; write NO_PYTHON to do without")
   endif()

@@ -85,7 +85,7 @@ function(opgen_mlx_extension name)
   endforeach()
   _opgen_generate_mlx("${name}" "${input}" "${output}" "${ARG_OPTIONS}")
 
-  find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
+  _opgen_find_python(Interpreter Development.Module)
   _opgen_ask_python(nanobind_ROOT nanobind --cmake_dir)
   _opgen_ask_python(MLX_ROOT mlx --cmake-dir)
   find_package(nanobind CONFIG REQUIRED)

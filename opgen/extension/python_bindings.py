@@ -52,8 +52,8 @@ _ARGUMENTS: Final = frozenset(
     }
 )
 """The types of arguments that it reads."""
-_NUMBERS: Final = frozenset({BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex, BaseTy.float})
-"""The types of numbers that may come as a tensor while torch.jit.trace is at work, also in lists."""
+_INTEGERS: Final = frozenset({BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex})
+"""The types of numbers of which torch.jit.trace is told if they come as tensors, also in lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +102,21 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
 def emit_python_support(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `PythonSupport.cpp`, if there is to be a Python package."""
     if extension.python is not None:
-        read = {_element(t) for t in _argument_types(extension.python)}
-        yield render_file(extension, templates, _SUPPORT, _SUPPORT, reads_numbers=bool(read & _NUMBERS))
+        is_traced = any(map(_is_traced, _argument_types(extension.python)))
+        yield render_file(extension, templates, _SUPPORT, _SUPPORT, is_traced=is_traced)
 
 
 def _argument_types(python: PythonProgram) -> list[Type]:
     return [argument.type for function in python.bound for argument in function.func.arguments.flat_all]
 
 
-def _element(t: Type) -> BaseTy | None:
-    """Return the base type that a type is, or that it is a list or an optional value of."""
+def _is_traced(t: Type) -> bool:
+    """Whether torch.jit.trace is told of arguments of a type that come as tensors: integers, and all lists of numbers."""
+    is_list = False
     while isinstance(t, OptionalType | ListType):
+        is_list = is_list or isinstance(t, ListType)
         t = t.elem
-    return t.name if isinstance(t, BaseType) else None
+    return isinstance(t, BaseType) and (t.name in _INTEGERS or (is_list and t.name is BaseTy.float))
 
 
 def _needs_torch_headers(python: PythonProgram) -> bool:

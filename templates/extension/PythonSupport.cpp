@@ -5,7 +5,7 @@
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
-$if reads_numbers
+$if is_traced
 #include <torch/csrc/jit/frontend/tracer.h>
 $endif
 #include <$namespace/Macros.h>
@@ -35,7 +35,7 @@ ${api} at::Device accelerator(int64_t index) {
   return at::Device(at::getAccelerator(true).value(), static_cast<c10::DeviceIndex>(index));
 }
 
-$if reads_numbers
+$if is_traced
 ${api} bool is_tracing() {
   return torch::jit::tracer::isTracing();
 }

@@ -7,6 +7,15 @@
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS
 #endif
+// torch's clock needs one instruction, and includes a megabyte of vector instructions for it.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __has_include(<x86gprintrin.h>)
+#include <x86gprintrin.h>
+#ifndef _X86INTRIN_H_INCLUDED
+#define _X86INTRIN_H_INCLUDED
+#include <c10/util/ApproximateClock.h>
+#undef _X86INTRIN_H_INCLUDED
+#endif
+#endif
 
 $for include in includes
 #include "$include"
