@@ -223,7 +223,11 @@ def _extension(
     cpp_extension = _torch_builder()
     made = generate_sources(definitions, output, flags=flags)
     # Schemas that name a TorchBind class have to be registered after the class.
-    files = [*_paths(sources), *made["sources"], *(made["python_sources"] if with_python else ())]
+    files = [*_paths(sources), *made["sources"]]
+    if with_python:
+        bindings, macros = _bindings(made)
+        files += bindings
+        settings["define_macros"] = [*settings.get("define_macros", ()), *((macro, None) for macro in macros)]
     kind = cpp_extension.CppExtension
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
@@ -234,6 +238,14 @@ def _extension(
     if made["definitions"]:
         return _stable_extension(kind, name, files, made["definitions"], include_dirs=folders, **settings)
     return kind(name, files, include_dirs=folders, **settings)
+
+
+def _bindings(made: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
+    """Return the sources of the Python module and the macros for all sources of a library that has it.
+
+    A unit of the library includes the bindings. Those in torch's stable ABI are a source of their own.
+    """
+    return (made["python_sources"], []) if made["definitions"] else ([], ["OPGEN_WITH_BINDINGS"])
 
 
 def _stable_extension(kind: Any, name: str, files: list[str], definitions: Sequence[str], **settings: Any) -> Any:
@@ -267,7 +279,9 @@ def load(
     shim_flags = _shim_flags(folder / "generated") if aoti_shims else ()
     made = generate_sources(definitions, folder / "generated", flags=(*flags, *shim_flags))
     settings.setdefault("extra_cflags", _compiler_flags(cpp_extension))
-    settings["extra_cflags"] = [*settings["extra_cflags"], *(f"-D{definition}" for definition in made["definitions"])]
+    bindings, macros = _bindings(made)
+    defined = [f"-D{macro}" for macro in (*made["definitions"], *macros)]
+    settings["extra_cflags"] = [*settings["extra_cflags"], *defined]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
     # Ninja then says what it compiles, and how many steps are left.
     settings.setdefault("verbose", sys.stderr.isatty())
@@ -275,7 +289,7 @@ def load(
     try:
         library = cpp_extension.load(
             name,
-            [*_paths(sources), *made["sources"], *made["python_sources"]],
+            [*_paths(sources), *made["sources"], *bindings],
             extra_include_paths=[os.fspath(folder / "generated"), *map(os.path.abspath, include_dirs)],
             build_directory=os.fspath(folder),
             is_python_module=False,

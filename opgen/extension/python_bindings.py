@@ -35,7 +35,7 @@ from opgen.program.python import PythonProgram
 
 GROUP: Final = "python_"
 """The list of sources that need Python's headers."""
-_PATH: Final = "PythonBindings.cpp"
+PATH: Final = "PythonBindings.cpp"
 _HEADER: Final = "detail/Python.h"
 _SUPPORT: Final = "PythonSupport.cpp"
 
@@ -86,8 +86,8 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
     file = render_file(
         extension,
         templates,
-        _PATH,
-        _PATH,
+        PATH,
+        PATH,
         package=extension.package,
         includes=[*operator_headers(extension, ""), *kinds],
         has_nodes=has_nodes,
@@ -111,7 +111,7 @@ def _argument_types(python: PythonProgram) -> list[Type]:
 
 
 def _is_traced(t: Type) -> bool:
-    """Whether torch.jit.trace is told of arguments of a type that come as tensors: integers, and all lists of numbers."""
+    """Whether torch.jit.trace records tensors that are given as arguments of a type: integers, and lists of numbers."""
     is_list = False
     while isinstance(t, OptionalType | ListType):
         is_list = is_list or isinstance(t, ListType)

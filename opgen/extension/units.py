@@ -18,6 +18,7 @@ from typing import Final
 
 from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
+from opgen.extension.python_bindings import PATH as BINDINGS
 from opgen.extension.ufuncs import is_loop
 from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile
@@ -55,9 +56,11 @@ def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
     joined = [file for file in files if _is_joined(file)]
     for file in files:
         yield replace(file, group=GROUP) if _is_joined(file) else file
-    for index, sources in enumerate(_units(sorted(joined, key=lambda file: file.path))):
+    units = _units(sorted(joined, key=lambda file: file.path))
+    for index, sources in enumerate(units):
         includes = [file.path for file in sources]
-        yield render_file(extension, templates, f"Unit_{index}.cpp", "Unit.cpp", includes=includes)
+        bindings = BINDINGS if extension.python is not None and index == len(units) - 1 else ""
+        yield render_file(extension, templates, f"Unit_{index}.cpp", "Unit.cpp", includes=includes, bindings=bindings)
 
 
 def _is_joined(file: OutputFile) -> bool:

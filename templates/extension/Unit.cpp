@@ -7,6 +7,12 @@
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS
 #endif
+$if bindings
+// A build of one library for the operators and the functions of the Python package reads torch's headers once.
+#ifdef OPGEN_WITH_BINDINGS
+#include "$bindings"
+#endif
+$endif
 // torch's clock needs one instruction, and includes a megabyte of vector instructions for it.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __has_include(<x86gprintrin.h>)
 #include <x86gprintrin.h>
