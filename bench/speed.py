@@ -52,6 +52,8 @@ class Case:
     module: str
     arguments: tuple[str, ...]
     prepare: Callable[[], None]
+    baseline: str = ""
+    """The case that it is compared with; the first one if empty."""
 
 
 def definitions_of_torch() -> Path:
@@ -136,6 +138,10 @@ def cases(source: Path, work: Path) -> list[Case]:
     tenfold = work / "tenfold"
     shutil.copytree(source, tenfold)
     (tenfold / "native" / "native_functions.yaml").write_text(multiplied(original, 10))
+    small = work / "small"
+    shutil.copytree(source, small)
+    (small / "native" / "native_functions.yaml").write_text(first_operators(original, FEW))
+    few, beside = ("-s", str(small), *flags), f"{FEW} operators, torchgen"
     return [
         Case("torchgen", "torchgen.gen", (*run, "-d", str(work / "torchgen")), emptying("torchgen")),
         Case("cold, --jobs 1", "opgen.gen", (*run, "-d", str(work / "one"), "-q", "-j1"), emptying("one")),
@@ -147,9 +153,21 @@ def cases(source: Path, work: Path) -> list[Case]:
             ("-s", str(tenfold), *flags, "-d", str(work / "ten"), "-q", "-j1"),
             emptying("ten"),
         ),
+        Case(beside, "torchgen.gen", (*few, "-d", str(work / "few")), emptying("few")),
+        *(
+            Case(
+                f"{FEW} operators, --jobs {jobs}",
+                "opgen.gen",
+                (*few, "-d", str(work / f"few_{jobs}"), "-q", f"-j{jobs}"),
+                emptying(f"few_{jobs}"),
+                beside,
+            )
+            for jobs in (1, 2, 4)
+        ),
     ]
 
 
+FEW = 25
 _ENTRY = re.compile(r"(?m)^(?=- func:)")
 _NAMES = re.compile(r"(?m)^(?:- func: ([\w.]+)(?=\()|  (?:autogen|structured_delegate): (.+))")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)?")
@@ -159,6 +177,20 @@ _UNLIKE_OTHERS = re.compile(
     r"|(?:_slow_conv2d_backward|adaptive_avg_pool3d_backward)\.grad_input)"
 )
 """Operators that would not be right under another name."""
+
+
+def first_operators(definitions: str, count: int) -> str:
+    """The first `count` entries of public operators with kernels, views left out; each operator with all its forms."""
+    forms: dict[str, list[str]] = {}
+    for entry in _ENTRY.split(definitions):
+        if entry.startswith("- func: "):
+            forms.setdefault(entry[len("- func: ") :].partition("(")[0].partition(".")[0].rstrip("_"), []).append(entry)
+    chosen: list[str] = []
+    for name, entries in forms.items():
+        is_usual = not name.startswith("_") and any("dispatch:" in entry for entry in entries)
+        if is_usual and len(chosen) + len(entries) <= count and not any("(a)" in entry for entry in entries):
+            chosen += entries
+    return "".join(chosen)
 
 
 def multiplied(definitions: str, count: int) -> str:
@@ -175,10 +207,10 @@ def _renamed(definitions: str, prefix: str) -> str:
     return _NAMES.sub(rename, definitions)
 
 
-def report(name: str, figures: Sequence[Figure], torchgen: Sequence[Figure], memory: float) -> str:
+def report(name: str, figures: Sequence[Figure], baseline: Sequence[Figure], memory: float) -> str:
     wall, cpu = (statistics.median(getattr(f, field) for f in figures) for field in ("wall", "cpu"))
-    faster = statistics.median(a.wall / b.wall for a, b in zip(torchgen, figures, strict=True))
-    cheaper = statistics.median(a.cpu / b.cpu for a, b in zip(torchgen, figures, strict=True))
+    faster = statistics.median(a.wall / b.wall for a, b in zip(baseline, figures, strict=True))
+    cheaper = statistics.median(a.cpu / b.cpu for a, b in zip(baseline, figures, strict=True))
     return f"{name:<32}{wall:>8.2f} s{cpu:>8.2f} s{memory:>7.0f} MB{faster:>8.1f} x{cheaper:>8.1f} x"
 
 
@@ -207,8 +239,10 @@ def run(
     load = os.getloadavg()[0]
     print(f"{given.rounds} rounds, {os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}")
     print(f"{'':<32}{'wall':>10}{'CPU':>10}{'memory':>10}{'wall':>10}{'CPU':>10}")
+    names = [case.name for case in found]
     for case, figures, peak in zip(found, by_case, memory, strict=True):
-        print(report(case.name, figures, by_case[0], peak))
+        baseline = by_case[names.index(case.baseline) if case.baseline else 0]
+        print(report(case.name, figures, baseline, peak))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A type of a schema → its name in torch's argument parser, and the parser's method that returns its value.
+"""A type of a schema → its names in torch's argument parser and in stubs, and the parser's method for its value.
 
 The parser has names of its own for types and defaults, and a method for each kind of value.
 
@@ -51,6 +51,32 @@ PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
     }
 )
 """The parser's name of each type; other types can't come from Python."""
+
+STUB_NUMBER: Final = "Number | _complex"
+STUB_SYMINT: Final = "_int | SymInt"
+
+STUB_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
+    {
+        BaseTy.Tensor: "Tensor",
+        BaseTy.Scalar: STUB_NUMBER,
+        BaseTy.int: "_int",
+        BaseTy.DeviceIndex: "_int",
+        BaseTy.SymInt: STUB_SYMINT,
+        BaseTy.float: "_float",
+        BaseTy.bool: "_bool",
+        BaseTy.str: "str",
+        BaseTy.ScalarType: "_dtype",
+        BaseTy.Layout: "_layout",
+        BaseTy.Device: "DeviceLikeType | None",
+        BaseTy.MemoryFormat: "memory_format",
+        BaseTy.QScheme: "_qscheme",
+        BaseTy.Generator: "Generator",
+        BaseTy.Storage: "Storage | UntypedStorage",
+        BaseTy.Stream: "Stream",
+        BaseTy.Dimname: "str | EllipsisType | None",
+    }
+)
+"""The types that stubs give arguments, by the type in the schema; a device may be given by name or as None."""
 
 _PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {

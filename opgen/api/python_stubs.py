@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Final
 
 from opgen.api.python import PythonArgument, PythonOutArgument, PythonSignature, structseq_fieldnames
-from opgen.api.python_parser import TENSOR, parser_default
+from opgen.api.python_parser import STUB_NUMBER, STUB_TYPES, TENSOR, parser_default
 from opgen.api.types import UnsupportedTypeError
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Return, Type
@@ -32,40 +32,14 @@ LINE_LENGTH: Final = 88
 
 # --------------------------------------------------------------------------------- types
 
-_NUMBER: Final = "Number | _complex"
-_SYMINT: Final = "_int | SymInt"
-
-_BASE_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "Tensor",
-        BaseTy.Scalar: _NUMBER,
-        BaseTy.int: "_int",
-        BaseTy.DeviceIndex: "_int",
-        BaseTy.SymInt: _SYMINT,
-        BaseTy.float: "_float",
-        BaseTy.bool: "_bool",
-        BaseTy.str: "str",
-        BaseTy.ScalarType: "_dtype",
-        BaseTy.Layout: "_layout",
-        BaseTy.Device: "DeviceLikeType | None",
-        BaseTy.MemoryFormat: "memory_format",
-        BaseTy.QScheme: "_qscheme",
-        BaseTy.Generator: "Generator",
-        BaseTy.Storage: "Storage | UntypedStorage",
-        BaseTy.Stream: "Stream",
-        BaseTy.Dimname: "str | EllipsisType | None",
-    }
-)
-"""The Python types that an argument accepts, by its type in the schema; a device may be given by name or as None."""
-
-_RETURNED_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({**_BASE_TYPES, BaseTy.Device: "_device"})
+_RETURNED_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({**STUB_TYPES, BaseTy.Device: "_device"})
 """The Python types of results, by the type in the schema."""
 
 
 def argument_type_str_pyi(t: Type) -> str:
     """Return the Python type that an argument of type `t` accepts."""
-    if isinstance(t, BaseType) and t.name in _BASE_TYPES:
-        return _BASE_TYPES[t.name]
+    if isinstance(t, BaseType) and t.name in STUB_TYPES:
+        return STUB_TYPES[t.name]
     if isinstance(t, OptionalType):
         return _or_none(argument_type_str_pyi(t.elem))
     if isinstance(t, ListType):
@@ -238,9 +212,9 @@ def _function(
 
 _ARITHMETIC: Final = MappingProxyType(
     {
-        "add": (_NUMBER, (StubParameter("alpha", f"{_NUMBER} | None", "1"),)),
-        "sub": (_NUMBER, (StubParameter("alpha", f"{_NUMBER} | None", "1"),)),
-        "mul": (_NUMBER, ()),
+        "add": (STUB_NUMBER, (StubParameter("alpha", f"{STUB_NUMBER} | None", "1"),)),
+        "sub": (STUB_NUMBER, (StubParameter("alpha", f"{STUB_NUMBER} | None", "1"),)),
+        "mul": (STUB_NUMBER, ()),
         "div": ("Number", (StubParameter("rounding_mode", "str | None", "None"),)),
         "floor_divide": ("Number", ()),
         "true_divide": ("Number", ()),
