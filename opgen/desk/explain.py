@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from opgen.desk.facts import OperatorFacts
 from opgen.desk.registrations import Place
-from opgen.dispatch_keys import DispatchKey, is_structured_dispatch_key
+from opgen.dispatch_keys import UFUNC_DISPATCH_KEYS, DispatchKey, is_structured_dispatch_key
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, NativeFunctionsGroup, SchemaKind
 from opgen.program.program import Program
@@ -38,6 +38,7 @@ _GENERATED: Final = "generated"
 _NOT_NEEDED: Final = "not needed"
 _FALLBACK: Final = "torch's fallback"
 _NO_KERNEL: Final = "no kernel: a call raises NotImplementedError"
+_BY_TORCH_IN_PYTHON: Final = "no kernel, unless torch/_meta_registrations.py has one"
 
 
 class State(Enum):
@@ -95,7 +96,7 @@ class Cell:
             return State.GENERATED if self.kernel == _GENERATED else State.KERNEL
         if self.reason in (_NOT_NEEDED, _FALLBACK):
             return State.FALLBACK
-        return State.MISSING if self.reason == _NO_KERNEL else State.COMPOSITE
+        return State.MISSING if self.reason in (_NO_KERNEL, _BY_TORCH_IN_PYTHON) else State.COMPOSITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +196,36 @@ def cell_of(subject: Subject, form: NativeFunction, key: str) -> Cell:
     place = subject.registrations.get(name, {}).get(key)
     written = subject.facts[form.qualified_name].kernels.get(key, "")
     if place is not None:
-        return Cell(name, key, written or _GENERATED, str(place), "")
+        by_hand = "" if _is_made_of_loops(form, key) else written
+        return Cell(name, key, by_hand or _GENERATED, str(place), "")
     return Cell(name, key, "", "", _why_nothing(subject, form, key))
+
+
+def _is_made_of_loops(form: NativeFunction, key: str) -> bool:
+    return bool(form.ufunc_inner_loop) and key in (each.name for each in UFUNC_DISPATCH_KEYS)
 
 
 def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
     registered = subject.registrations.get(str(form.func.name), {})
-    composite = next((each.name for each in _COMPOSITES if each.name in registered), "")
+    composites = [each.name for each in _COMPOSITES if each.name in registered]
     if key in ("Functionalize", "FuncTorchBatched", "ADInplaceOrView") or key.startswith("Autograd"):
-        return _NOT_NEEDED if composite == "CompositeImplicitAutograd" else _FALLBACK
+        return _NOT_NEEDED if composites[:1] == ["CompositeImplicitAutograd"] else _FALLBACK
+    if key == "ZeroTensor":
+        return _FALLBACK  # it makes ordinary tensors of tensors of zeros
+    if key.startswith("Composite"):
+        return _NOT_NEEDED
+    composite = next((each for each in composites if _serves(each, key)), "")
     if composite:
         return f"{composite} serves it"
-    return _NOT_NEEDED if key.startswith("Composite") else _NO_KERNEL
+    return _BY_TORCH_IN_PYTHON if key == "Meta" and not subject.is_extension else _NO_KERNEL
+
+
+def _serves(composite: str, key: str) -> bool:
+    """Return whether the dispatcher takes a composite kernel where there is none under `key`."""
+    if key.startswith("NestedTensor"):
+        return False
+    is_sparse = key.startswith("Sparse") and not key.startswith("SparseCsr")
+    return not (is_sparse and composite == DispatchKey.CompositeExplicitAutogradNonFunctional.name)
 
 
 def _kernels_to_write(subject: Subject, form: NativeFunction) -> Iterator[str]:
@@ -230,9 +249,11 @@ def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]
     yield f"shape function: TORCH_META_FUNC({signatures.meta_name})({arguments})"
     for key, index in subject.program.backend_indices.items():
         kernel = index.get_kernel(form)
-        if kernel is not None and is_structured_dispatch_key(key):
+        if kernel is not None and is_structured_dispatch_key(key) and not _is_made_of_loops(form, key.name):
             arguments = ", ".join(binding.defn() for binding in signatures.impl_arguments)
             yield f"{key}: TORCH_IMPL_FUNC({kernel.kernel})({arguments})"
+    for loop in form.ufunc_inner_loop.values():
+        yield f"{loop.ufunc_key}: the template ufunc::{loop.name}, in ufunc/{group.functional.root_name}.h"
 
 
 # ---------------------------------------------------------------------------------- what torch does
@@ -250,6 +271,8 @@ def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Ser
                 # A kernel is generated for every operator; without a formula, it raises an error.
                 is_served = has_formula or any(key in subject.facts[form.qualified_name].kernels for key in keys)
                 place = place or (_OF_GEN_AUTOGRAD if has_formula and not subject.is_extension else "")
+            if name == _VMAP_SERVICE and not subject.is_extension and _is_needed(name, form):
+                place, is_served = _BY_HAND_IN_FUNCTORCH, True
             yield Service(name, str(form.func.name), place, "" if is_served or not _is_needed(name, form) else cost)
 
 
@@ -265,13 +288,18 @@ def _has_formula(subject: Subject, forms: Sequence[NativeFunction]) -> bool:
 
 _ON_LISTS: Final = "_foreach_"
 _AUTOGRAD_SERVICE: Final = "autograd"
+_VMAP_SERVICE: Final = "vmap"
 _OF_GEN_AUTOGRAD: Final = "VariableType of gen_autograd"
 _NO_FORMULA: Final = "no formula in derivatives.yaml: a backward raises an error"
 _META_KEYS: Final = ("Meta", *(key.name for key in _COMPOSITES))
 _SERVICES: Final = (
     (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
     ("functionalization", ("Functionalize",), "torch.compile and torch.export use torch's auto-functionalization"),
-    ("vmap", ("FuncTorchBatched", "FuncTorchBatchedDecomposition"), "vmap calls it for each element, with a warning"),
+    (
+        _VMAP_SERVICE,
+        ("FuncTorchBatched", "FuncTorchBatchedDecomposition"),
+        "vmap calls it for each element, with a warning",
+    ),
     (
         "meta",
         _META_KEYS,
@@ -282,9 +310,11 @@ _SERVICES: Final = (
 _SERVICES_OF_TORCH: Final = (
     (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
     ("functionalization", ("Functionalize",), "torch.compile and torch.export can't run it"),
+    (_VMAP_SERVICE, (), ""),
     ("meta", _META_KEYS, "fake tensors need a function in torch/_meta_registrations.py"),
 )
-"""The same for torch's own operators, whose batching rules are C++ that is written by hand."""
+"""The same for torch's own operators."""
+_BY_HAND_IN_FUNCTORCH: Final = "rules are written by hand in aten/src/ATen/functorch"
 
 
 def _is_needed(service: str, form: NativeFunction) -> bool:
@@ -292,7 +322,7 @@ def _is_needed(service: str, form: NativeFunction) -> bool:
         return False
     if service == _AUTOGRAD_SERVICE and form.func.kind() is SchemaKind.out:
         return False  # a call with `out=` records nothing
-    if service in (_AUTOGRAD_SERVICE, "vmap") and not form.func.arguments.has_tensor_arg():
+    if service in (_AUTOGRAD_SERVICE, _VMAP_SERVICE) and not form.func.arguments.has_tensor_arg():
         return False
     return not form.has_composite_implicit_autograd_kernel
 

@@ -1,0 +1,57 @@
+"""Explanations of torch's own operators, beside what the dispatcher of the running torch does."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import torch
+
+from opgen.commands._gen_flags import read_request
+from opgen.commands._subject import load_subject
+from opgen.commands.explain import COMMAND
+from opgen.desk.explain import Cell, explain_forms, operators_of
+from opgen.diagnostics import Diagnostics
+
+_ELSEWHERE = ("CUDA", "HPU")
+"""Ends of the keys whose kernels a torch for CPUs doesn't have."""
+_BY_HAND = {("_unsafe_view", "Functionalize"), ("_to_copy", "Functionalize"), ("lift_fresh_copy", "Functionalize")}
+"""What torch registers in C++ that is written by hand, which its definitions don't say."""
+
+
+def dispatcher_of(form: str, key: str) -> str:
+    """What the dispatcher calls for an operator under a key; empty if that is nothing."""
+    found = re.search(rf"^{key}: (.*)$", torch._C._dispatch_dump_table(f"aten::{form}"), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def agrees(cell: Cell) -> bool:
+    """Whether the dispatcher does what the explanation says."""
+    answer = dispatcher_of(cell.form, cell.key)
+    if cell.place:
+        # Composite keys stand for others, so that they are not in the dispatcher's own table.
+        return cell.key.startswith(("Composite", "Autograd")) or answer.endswith("kernel]")
+    if cell.key == "Meta" and ".py:" in answer:
+        return True  # a function of torch/_meta_registrations.py is registered instead
+    if cell.reason.endswith(" serves it"):
+        composite = cell.reason.split()[0]
+        return (
+            re.search(rf"\bRegister{composite}(_\d+)?\.cpp:\d+ \[(math|default backend) kernel\]", answer) is not None
+        )
+    if cell.reason.startswith("no kernel"):
+        return answer == "" or answer.endswith("[backend fallback]")
+    return answer == "" if cell.key.startswith("Composite") else answer.endswith("[backend fallback]") or not answer
+
+
+def test_what_is_said_of_torchs_operators_is_what_the_dispatcher_does() -> None:
+    log = Diagnostics()
+    options = COMMAND.build_parser().parse_args(["add", "--from-torch"])
+    subject = load_subject(read_request(options, log), log)
+    assert subject is not None
+    cells = [cell for forms in operators_of(subject.program) for cell in explain_forms(subject, forms).table]
+    comparable = [cell for cell in cells if not cell.key.endswith(_ELSEWHERE)]
+    assert len(comparable) > 10_000
+    # Each kind of answer is among them.
+    assert min(Counter(cell.state for cell in comparable).values()) > 100
+    wrong = {(cell.form, cell.key): cell.reason for cell in comparable if not agrees(cell)}
+    assert wrong.keys() == _BY_HAND
