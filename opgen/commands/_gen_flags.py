@@ -38,6 +38,7 @@ GENERATED: Final = ("headers", "sources", "declarations_yaml")
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
 KERNEL_BUILDER_FLAG: Final = "--kernel-builder"
+NAMESPACE_FLAG: Final = "--namespace"
 STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
 
@@ -78,6 +79,8 @@ class Request:
     """Whether the build is for XPU and so has a list of XPU sources."""
     choice: Choice | None
     """The release of torch; None if it can't be determined, with the reason logged."""
+    namespace: str | None = None
+    """The name of a library of operators of MLX, if it is given; others have it in their definitions."""
     install_list: Path | None = None
     """Where to list the headers that users of the library need."""
 
@@ -230,6 +233,9 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"with {STABLE_ABI_FLAG}, write what Hugging Face's kernel-builder compiles: its folder torch-ext",
     )
+    outputs.add_argument(
+        NAMESPACE_FLAG, metavar="NAME", help="the name of a library of operators of MLX; default: mlx_ops"
+    )
     add_dry_run(outputs)
     outputs.add_argument(
         "--per-operator-headers",
@@ -323,6 +329,7 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         kernel_builder=given.kernel_builder,
         has_xpu=xpu,
         choice=choice,
+        namespace=given.namespace,
         install_list=given.install_list,
     )
 

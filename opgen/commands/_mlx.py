@@ -8,11 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from opgen.desk.explain import OperatorRow
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.cpp_names import is_identifier
 from opgen.installed.nanobind import check_nanobind, files_of_nanobind
 from opgen.mlx import FILE_NAME
-from opgen.mlx.definitions import load_library
+from opgen.mlx.definitions import DEVICES, load_library
 from opgen.mlx.emit import emit_headers, emit_metal, emit_package, emit_skeletons, emit_sources
 from opgen.mlx.model import RESERVED_NAMESPACES, Library
 from opgen.output.emitter import Emitter, bind
@@ -32,18 +33,24 @@ EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
 )
 
 
-def load_mlx_work(
-    source: Path, install_dir: Path, log: Diagnostics, *, namespace: str = NAMESPACE, checks_nanobind: bool = False
-) -> Work | None:
+def load_mlx_library(source: Path, log: Diagnostics, namespace: str = NAMESPACE) -> Library | None:
     """Read the operators in a folder; return None, with the reasons logged, if anything is wrong."""
     if not is_identifier(namespace):
         log.error("bad-identifier", f"'{namespace}' can't be a namespace", label="letters, digits and '_' only")
     elif namespace in RESERVED_NAMESPACES:
         log.error("reserved-namespace", f"a library of operators of MLX can't be called '{namespace}'")
+    library = load_library(source / FILE_NAME, namespace, log)
+    return None if log.has_errors else library
+
+
+def load_mlx_work(
+    source: Path, install_dir: Path, log: Diagnostics, *, namespace: str = NAMESPACE, checks_nanobind: bool = False
+) -> Work | None:
+    """Return what is written for the operators in a folder; None, with the reasons logged, if anything is wrong."""
     if checks_nanobind:
         check_nanobind(log)
-    library = load_library(source / FILE_NAME, namespace, log)
-    if library is None or log.has_errors:
+    library = load_mlx_library(source, log, namespace)
+    if library is None:
         return None
     templates = TemplateSet(source / "templates", *packaged_templates("mlx"))
     return Work(
@@ -53,3 +60,27 @@ def load_mlx_work(
         read=(source / FILE_NAME, *(files_of_nanobind() if checks_nanobind else ())),
         operators=len(library.operators),
     )
+
+
+def names_in_mlx(source: Path) -> dict[str, str]:
+    """Return the C++ names that identify the operators in a folder, with the name of the operator."""
+    library = load_mlx_library(source, Diagnostics())
+    operators = () if library is None else library.operators
+    return {name: each.name for each in operators for name in (each.cpu, each.metal, each.name) if name is not None}
+
+
+def list_mlx(source: Path, log: Diagnostics) -> list[OperatorRow] | None:
+    """Return the operators in a folder, sorted by name; None, with the reasons logged, if anything is wrong."""
+    library = load_mlx_library(source, log)
+    if library is None:
+        return None
+    return [
+        OperatorRow(
+            each.name,
+            tuple(device for device, kernel in zip(DEVICES, (each.cpu, each.metal), strict=True) if kernel),
+            "",
+            any(gradient.formula is not None for gradient in each.gradients),
+            str(each.span),
+        )
+        for each in sorted(library.operators, key=lambda operator: operator.name)
+    ]

@@ -3,7 +3,8 @@
     python -m opgen check --source-path ops --install-dir out
 
 takes the flags of `opgen gen`, and reads definitions as it does.  The exit code is 0 if nothing would change, 1 if
-something would (stdout has a unified diff, grouped by operator), and 2 if the definitions or flags are wrong.
+something would (stdout has a unified diff, grouped by operator; with `--format json` or `sarif` a diagnostic for each
+file), and 2 if the definitions or flags are wrong.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.commands._gen_flags import add_gen_flags, read_request
-from opgen.commands.gen import load_generation
+from opgen.commands._mlx import names_in_mlx
+from opgen.commands.gen import load_generation, load_mlx, mlx_folder
 from opgen.diagnostics import Diagnostics
-from opgen.output.check import Difference, compare, compare_text, read_lines, render_by_operator
+from opgen.output.check import Difference, as_diagnostic, compare, compare_text, read_lines, render_by_operator
 from opgen.output.console import count
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
@@ -32,21 +34,28 @@ from opgen.run.work import Work
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """Compare; return None, with the reasons logged, if the inputs are wrong."""
-    generation = load_generation(read_request(given, log), log)
-    if generation is None or log.has_errors:
+    request = read_request(given, log)
+    source = mlx_folder(request, log)
+    names: Mapping[str, str] = {}
+    if source is not None:
+        work, names = load_mlx(source, request, given, log), names_in_mlx(source)
+    else:
+        generation = load_generation(request, log)
+        work, names = (None, names) if generation is None else (generation.work, names_of(generation.program))
+    if work is None or log.has_errors:
         return None
-    work = generation.work
     files = collect_files(work.emitters)
     lists = list(work.lists([_placed(file, work.roots) for file in files]))
     differences = [*compare(files, work.roots)]
     differences += filter(None, (compare_text(os.fspath(path), text) for path, text in lists))
     differences += _gone(given, work, files, [path for path, _ in lists])
     if not differences:
-        return Answer("")
-    listing = render_by_operator(differences, names_of(generation.program))
+        return Answer("", diagnostics=())
+    listing = render_by_operator(differences, names)
     total = len(files) + len(lists)
     step = "next: 'opgen gen' with the same flags writes them\n" if sys.stdout.isatty() else ""
-    return Answer(f"{listing}{count(len(differences), 'file')} of {total:,} would change\n{step}", code=1)
+    text = f"{listing}{count(len(differences), 'file')} of {total:,} would change\n{step}"
+    return Answer(text, code=1, diagnostics=tuple(map(as_diagnostic, differences)))
 
 
 def _placed(file: OutputFile, roots: Mapping[str, Path]) -> PlacedFile:

@@ -24,7 +24,7 @@ from opgen.run.command import Answer, Command, Group
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the operator, and the flags of `gen`."""
     parser.add_argument("operator", metavar="OP", help="operator, with or without namespace and overload")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON, as --format json does")
     add_gen_flags(parser)
 
 
@@ -34,7 +34,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     if subject is None:
         return None
     explanation = explain(subject, _find(given.operator, subject.program.functions))
-    if given.json:
+    if given.json or given.format == "json":
         return Answer(json.dumps(explanation_to_json(explanation), indent=2) + "\n")
     return Answer(render_explanation(explanation))
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opgen.commands._definitions_kind import makes_extension, makes_mlx
-from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
+from opgen.commands._gen_flags import NAMESPACE_FLAG, UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.dispatch_keys import TORCH_DISPATCH_KEYS, DispatchKey
 from opgen.frontend.fallback_ops import load_shims
@@ -42,7 +42,19 @@ Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
 FLAGS_OF_MLX: Final = frozenset(
-    {"source_path", "install_dir", "dry_run", "jobs", "stamp", "depfile", "quiet", "verbose", "torch_version"}
+    {
+        "source_path",
+        "install_dir",
+        "namespace",
+        "format",
+        "dry_run",
+        "jobs",
+        "stamp",
+        "depfile",
+        "quiet",
+        "verbose",
+        "torch_version",
+    }
 )
 """What `gen` looks at if the definitions are of MLX."""
 # Most runs write the sources of ATen; to import what extensions and MLX need takes 60 ms each.
@@ -132,20 +144,32 @@ class Generation:
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the definitions; return None, with the reasons logged, if anything is wrong."""
     request = read_request(given, log)
-    source = request.source_path
-    if source is not None and request.extension is None and makes_mlx(source, log):
-        _warn_of_flags(given, log)
-        work: Work | None = LOAD_MLX(source, request.options.install_dir, log)
-        return work
+    source = mlx_folder(request, log)
+    if source is not None:
+        return load_mlx(source, request, given, log)
     generation = load_generation(request, log)
     return None if generation is None else generation.work
+
+
+def mlx_folder(request: Request, log: Diagnostics) -> Path | None:
+    """Return the folder of the definitions if they are of operators of MLX."""
+    source = request.source_path
+    return source if source is not None and request.extension is None and makes_mlx(source, log) else None
+
+
+def load_mlx(source: Path, request: Request, given: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read operators of MLX; return None, with the reasons logged, if anything is wrong."""
+    _warn_of_flags(given, log)
+    names = {} if request.namespace is None else {"namespace": request.namespace}
+    work: Work | None = LOAD_MLX(source, request.options.install_dir, log, **names)
+    return work
 
 
 def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:
     """Warn about flags that operators of MLX have no use for."""
     defaults = vars(COMMAND.build_parser().parse_args([]))
     for name, value in vars(given).items():
-        if name not in FLAGS_OF_MLX and value != defaults[name]:
+        if name in defaults and name not in FLAGS_OF_MLX and value != defaults[name]:
             flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
             label = "'opgen gen_mlx --help' lists the flags that do"
             log.warning("flag-without-effect", f"{flag} has no effect on operators of MLX", label=label)
@@ -154,6 +178,13 @@ def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:
 def load_generation(request: Request, log: Diagnostics) -> Generation | None:
     """Return what a run of `gen` is about; None, with the reasons logged, if anything is wrong."""
     source = request.source_path
+    if mlx_folder(request, log) is not None:
+        message = f"'{source}' has operators of MLX, and this command is about those of PyTorch"
+        log.error("mlx-definitions", message, label="'opgen gen', 'check' and 'list' read both")
+        return None
+    if request.namespace is not None:
+        label = "the namespace in their definitions is the library's name"
+        log.warning("flag-without-effect", f"{NAMESPACE_FLAG} has no effect on operators of PyTorch", label=label)
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
         extension = LOAD_EXTENSION(request, source, log)
         if extension is None:

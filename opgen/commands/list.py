@@ -8,12 +8,16 @@ The flags are those of `opgen gen`.
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Final
 
 from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands._mlx import list_mlx
 from opgen.commands._subject import load_formulas
-from opgen.commands.gen import load_generation
-from opgen.desk.explain import list_operators
+from opgen.commands.gen import load_generation, mlx_folder
+from opgen.desk.explain import OperatorRow, list_operators, render_rows
 from opgen.desk.facts import facts_of
 from opgen.diagnostics import Diagnostics
 from opgen.run.command import Answer, Command, Group
@@ -22,11 +26,21 @@ from opgen.run.command import Answer, Command, Group
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """List; return None, with the reasons logged, if the definitions are wrong."""
     request = read_request(given, log)
+    source = mlx_folder(request, log)
+    if source is not None:
+        rows = list_mlx(source, log)
+        return None if rows is None else _answer(rows, given)
     generation = load_generation(request, log)
     if generation is None or log.has_errors:
         return None
     program = generation.program
-    return Answer(list_operators(program, facts_of(program, load_formulas(request, log))))
+    return _answer(list_operators(program, facts_of(program, load_formulas(request, log))), given)
+
+
+def _answer(rows: Sequence[OperatorRow], given: argparse.Namespace) -> Answer:
+    if given.format == "json":
+        return Answer(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    return Answer(render_rows(rows))
 
 
 COMMAND: Final = Command(

@@ -1,6 +1,7 @@
 """`opgen new mylib`: lay out a project of your own operators, which builds and passes its test at once.
 
     opgen new mylib            →  mylib/ops/native/native_functions.yaml   the definitions
+                                  mylib/ops/schemas/*.json                 what editors know of definitions
                                   mylib/src/kernels.cpp                    a structured kernel
                                   mylib/CMakeLists.txt, mylib/pyproject.toml, mylib/setup.py
                                   mylib/tests/test_mylib.py
@@ -27,11 +28,13 @@ from typing import Final
 
 from opgen.commands._extension import extension_templates, generate_extension, load_extension
 from opgen.commands._gen_flags import KERNEL_BUILDER_FLAG
+from opgen.desk.json_schema import render_schema
 from opgen.diagnostics import Diagnostics
 from opgen.extension.extension import ExtensionOptions
 from opgen.extension.rules import RESERVED_NAMESPACES
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
+from opgen.frontend.tags import load_tags
 from opgen.mlx.model import RESERVED_NAMESPACES as MLX_RESERVED
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
@@ -41,13 +44,14 @@ from opgen.releases.known import known_releases
 from opgen.releases.release import Release
 from opgen.run.command import Command, Group
 from opgen.run.flags import add_dry_run, add_talk
-from opgen.run.inputs import packaged_templates
+from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
 from opgen.stable.kernel_builder import FOLDER as KERNEL_FOLDER
 from opgen.stable.kernel_builder import kernel_name
 
 _FILES: Final = (
     "README.md",
+    "gitignore.in",
     "CMakeLists.txt",
     "pyproject.toml",
     "setup.py.in",
@@ -57,6 +61,7 @@ _FILES: Final = (
 )
 _STABLE_FILES: Final = (
     "README.md",
+    "gitignore.in",
     "CMakeLists.txt",
     "pyproject.toml.in",
     "ops/native/native_functions.yaml",
@@ -68,6 +73,7 @@ _KERNEL_FILES: Final = ("build.toml.in", "flake.nix")
 """What kernel-builder needs besides."""
 _MLX_FILES: Final = (
     "README.md",
+    "gitignore.in",
     "CMakeLists.txt",
     "pyproject.toml",
     "setup.py.in",
@@ -75,7 +81,11 @@ _MLX_FILES: Final = (
     "src/kernels.h",
     "tests/test_library.py.in",
 )
-"""The templates of a project; those that are not Python or TOML yet end in `.in`."""
+"""The templates of a project; those that are not Python or TOML yet, or hidden, end in `.in`."""
+_SCHEMAS: Final = ("native_functions", "derivatives")
+_MLX_SCHEMAS: Final = ("mlx",)
+"""The kinds of YAML files that editors get a JSON Schema for; the first line of a file names it."""
+_TAGS: Final = "native/tags.yaml"
 _LONGEST_NAME: Final = 100
 """Names of files have a few words more, and may have 255 bytes."""
 _PACKAGES: Final = frozenset(
@@ -181,25 +191,30 @@ def _rendered(
     release = "" if oldest is None else oldest.name
     env = {"name": name, "oldest": release, "operators": operators, "kernel": kernel or ""}
     for path in files:
-        place = path.replace("test_library", f"test_{name}").removesuffix(".in")
+        place = path.replace("test_library", f"test_{name}").replace("gitignore", ".gitignore").removesuffix(".in")
         yield OutputFile(place, templates.render(path, env))
+    tags = {tag.name: tag.description for tag in load_tags(packaged_folder("ATen") / _TAGS, Diagnostics()).values()}
+    for schema in _MLX_SCHEMAS if kind == "mlx_project" else _SCHEMAS:
+        yield OutputFile(f"ops/schemas/{schema}.json", render_schema(schema, tags))
 
 
 def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) -> None:
-    id = "bad-project-name"
     if not re.fullmatch(r"[A-Za-z](?:\w*[A-Za-z0-9])?", name, re.ASCII):
         label = "letters, digits and '_' only, with a letter first and no '_' last"
-        log.error(id, f"'{name}' is not a valid name for a library", label=label)
+        log.error("bad-project-name", f"'{name}' is not a valid name for a library", label=label)
     elif len(name) > _LONGEST_NAME:
-        log.error(id, f"'{name}' is too long for file names", label=f"at most {_LONGEST_NAME} characters")
+        label = f"at most {_LONGEST_NAME} characters"
+        log.error("bad-project-name", f"'{name}' is too long for file names", label=label)
     elif name in KEYWORDS or name in reserved:
-        log.error(id, f"a library can't be called '{name}': the name is taken in C++")
+        log.error("bad-project-name", f"a library can't be called '{name}': the name is taken in C++")
     elif name in C_NAMES:
-        log.error(id, f"a library can't be called '{name}': the C library uses this name")
+        log.error("bad-project-name", f"a library can't be called '{name}': the C library uses this name")
     elif keyword.iskeyword(name):
-        log.error(id, f"a package can't be called '{name}': it is a keyword of Python")
+        log.error("bad-project-name", f"a package can't be called '{name}': it is a keyword of Python")
     elif name in sys.stdlib_module_names or name in _PACKAGES:
-        log.error(id, f"a package can't be called '{name}': it would hide Python's package of this name")
+        log.error(
+            "bad-project-name", f"a package can't be called '{name}': it would hide Python's package of this name"
+        )
     if log.has_errors:
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

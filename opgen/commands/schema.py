@@ -8,10 +8,9 @@ With `--source-path` or `--from-torch`, the tags that operators may have are tho
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Final
 
-from opgen.desk.json_schema import KINDS, json_schema
+from opgen.desk.json_schema import KINDS, render_schema
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.tags import load_tags
 from opgen.run.command import Answer, Command, Group
@@ -28,11 +27,15 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """Return the schema; None, with the reasons logged, if the tags can't be read."""
-    own = None if given.source_path is None else given.source_path / "native" / "tags.yaml"
+    source = given.source_path
+    if source is not None and not source.is_dir():
+        find_inputs(source, log)  # reports that the folder is missing, and the nearest one
+        return None
+    own = None if source is None else source / "native" / "tags.yaml"
     inputs = find_inputs(None, log, from_torch=given.from_torch) if own is None or not own.exists() else None
     tags = own if own is not None and own.exists() else inputs.tags if inputs else packaged_folder("ATen")
     known = {} if log.has_errors else {tag.name: tag.description for tag in load_tags(tags, log).values()}
-    return None if log.has_errors else Answer(json.dumps(json_schema(given.kind, known), indent=2) + "\n")
+    return None if log.has_errors else Answer(render_schema(given.kind, known))
 
 
 COMMAND: Final = Command(

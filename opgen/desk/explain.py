@@ -365,12 +365,43 @@ def explanation_to_json(explanation: Explanation) -> dict[str, Any]:
     return asdict(explanation)
 
 
-def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> str:
-    """Return one line for each operator, sorted: its name, its kernels' keys, whether it has a gradient, its place."""
-    rows = []
-    for function in sorted(program.functions, key=attrgetter("qualified_name")):
-        known = facts[function.qualified_name]
-        keys = ", ".join(known.kernels) or f"of {function.structured_delegate}"
-        gradient = "differentiable" if known.gradients else "-"
-        rows.append((function.qualified_name, keys, gradient, str(function.loc)))
-    return "".join(f"{row}\n" for row in _columns(rows))
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """One operator in a list of all."""
+
+    name: str
+    kernels: tuple[str, ...]
+    """The dispatch keys, or devices, that it has kernels for."""
+    delegate: str
+    """The operator that it has its kernels of; empty if they are its own."""
+    is_differentiable: bool
+    place: str
+    """file:line:column of its entry."""
+
+
+def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> list[OperatorRow]:
+    """Return all operators, sorted by name."""
+    return [
+        OperatorRow(
+            function.qualified_name,
+            tuple(facts[function.qualified_name].kernels),
+            "" if facts[function.qualified_name].kernels else str(function.structured_delegate),
+            bool(facts[function.qualified_name].gradients),
+            str(function.loc),
+        )
+        for function in sorted(program.functions, key=attrgetter("qualified_name"))
+    ]
+
+
+def render_rows(rows: Iterable[OperatorRow]) -> str:
+    """Return one line for each operator."""
+    cells = [
+        (
+            row.name,
+            ", ".join(row.kernels) or (f"of {row.delegate}" if row.delegate else "composite"),
+            "differentiable" if row.is_differentiable else "-",
+            row.place,
+        )
+        for row in rows
+    ]
+    return "".join(f"{line}\n" for line in _columns(cells))

@@ -10,6 +10,7 @@ the run itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -21,6 +22,9 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.frontend import derivative_entries, entries, selection, tags
 from opgen.frontend.fields import Field, Table
 from opgen.frontend.formula_languages import CPP, PYTHON
+from opgen.mlx import definitions as mlx
+from opgen.mlx.model import Batching
+from opgen.mlx.types import DTYPE_SETS, ELEMENT_TYPES
 from opgen.model import DTYPE_CLASSES, DeviceCheckType, ScalarType, UfuncKey, Variant
 from opgen.selective_build.dtypes import DTYPES
 
@@ -183,6 +187,35 @@ def _selection(known_tags: Mapping[str, str]) -> Json:
     return _table(selection.TABLE, _shapes(known_tags))
 
 
+def _mlx(known_tags: Mapping[str, str]) -> Json:
+    one_or_several: Json = {"anyOf": [dict(_TEXT), _list()]}
+    texts: Json = {"type": "object", "additionalProperties": dict(_TEXT)}
+    dtype: Json = {"enum": list(ELEMENT_TYPES)}
+    shapes: dict[Field[Any], Json] = {
+        mlx.NAME: dict(_IDENTIFIER),
+        mlx.SIGNATURE: dict(_TEXT),
+        mlx.CPP_SIGNATURE: dict(_TEXT),
+        mlx.PYTHON_SIGNATURE: dict(_TEXT),
+        mlx.DISPATCH: {
+            "type": "object",
+            "properties": {device: dict(_QUALIFIED) for device in mlx.DEVICES},
+            "additionalProperties": False,
+        },
+        mlx.COMPOSITE: dict(_TEXT),
+        mlx.PYTHON_NAME: dict(_IDENTIFIER),
+        mlx.GRAD: texts,
+        mlx.DOC: dict(_TEXT),
+        mlx.POINTWISE: dict(_BOOLEAN),
+        # The words are what an editor suggests; C++ expressions are legal too.
+        mlx.SHAPE: {"anyOf": [{"enum": list(mlx.SHAPE_RULES)}, *one_or_several["anyOf"]]},
+        mlx.DTYPES: {"anyOf": [{"enum": [*DTYPE_SETS, *ELEMENT_TYPES]}, {**_list(dtype), "minItems": 1}]},
+        mlx.INPUT_DTYPES: {"type": "object", "additionalProperties": dtype},
+        mlx.RESULT_DTYPE: {"anyOf": [{"enum": [mlx.SAME_DTYPE, *ELEMENT_TYPES]}, *one_or_several["anyOf"]]},
+        mlx.VMAP: {"anyOf": [{"enum": [each.value for each in Batching]}, texts]},
+    }
+    return {"type": "array", "items": _table(mlx.TABLE, shapes)}
+
+
 def _derivatives(known_tags: Mapping[str, str]) -> Json:
     """Return the schema of an entry: a few fixed keys, and formulas by argument or result."""
     text = {"type": ["string", "number"]}
@@ -224,6 +257,7 @@ _SCHEMAS: Final[Mapping[str, Callable[[Mapping[str, str]], Json]]] = MappingProx
         "tags": _tags,
         "backend": _backend,
         "selection": _selection,
+        "mlx": _mlx,
     }
 )
 KINDS: Final = tuple(_SCHEMAS)
@@ -237,3 +271,8 @@ def json_schema(kind: str, known_tags: Mapping[str, str] = MappingProxyType({}))
     legal if there are none.
     """
     return {"$schema": DRAFT, "title": f"opgen: {kind}", **_SCHEMAS[kind](known_tags)}
+
+
+def render_schema(kind: str, known_tags: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the text of the JSON Schema of a kind of file."""
+    return json.dumps(json_schema(kind, known_tags), indent=2) + "\n"

@@ -9,6 +9,7 @@ from typing import Any, Final
 from opgen.backend import backend_yaml
 from opgen.frontend import derivative_entries, entries, selection, tags
 from opgen.frontend.fields import Field
+from opgen.mlx import definitions as mlx
 
 DESCRIPTIONS: Final[Mapping[Field[Any], str]] = MappingProxyType(
     {
@@ -61,6 +62,21 @@ DESCRIPTIONS: Final[Mapping[Field[Any], str]] = MappingProxyType(
         selection.FOR_TRAINING: "Whether the operator's autograd kernels are kept.",
         selection.ALL_OVERLOADS: "Whether all overloads are kept.",
         selection.OPERATOR_DEBUG_INFO: "Where the operator comes from.",
+        mlx.NAME: "The operator's name in C++, in the namespace of the library.",
+        mlx.SIGNATURE: "The C++ signature: array name(arguments).",
+        mlx.CPP_SIGNATURE: "With python_signature, instead of signature: the C++ types of results and arguments.",
+        mlx.PYTHON_SIGNATURE: "With cpp_signature, instead of signature: names and defaults as Python writes them.",
+        mlx.DISPATCH: "The kernel for each device. Without it, the operator is composite.",
+        mlx.COMPOSITE: "A C++ expression that a composite operator computes. Without it, you write a function.",
+        mlx.PYTHON_NAME: "The name in Python, if it is another one than in C++.",
+        mlx.GRAD: "The gradient of each array argument: a C++ expression, or none.",
+        mlx.DOC: "The docstring of the Python function.",
+        mlx.POINTWISE: "True if each element of the result depends on the elements at the same place.",
+        mlx.SHAPE: "Of an operator with kernels that isn't pointwise: the shape of each result.",
+        mlx.DTYPES: "The dtypes that the kernels are for.",
+        mlx.INPUT_DTYPES: "Arrays that are converted to a dtype of their own.",
+        mlx.RESULT_DTYPE: "The dtype of each result: same is that of the inputs.",
+        mlx.VMAP: "How a batch is computed: a word, or what arguments become when a batch axis comes first.",
     }
 )
 """By the field that reads the key."""

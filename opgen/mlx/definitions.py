@@ -30,7 +30,7 @@ from opgen.mlx.types import DTYPE_SETS, ELEMENT_TYPES, METAL_TYPES, Kind
 DEVICES: Final = ("cpu", "metal")
 SHAPE_RULES: Final = ("same", "broadcast", "scalar")
 _NO_GRADIENT: Final = "none"
-_SAME_DTYPE: Final = "same"
+SAME_DTYPE: Final = "same"
 
 
 def _expressions(node: Node) -> tuple[Scalar, ...]:
@@ -361,10 +361,10 @@ def _read_result_dtypes(values: Values, signature: Signature, log: Diagnostics) 
         log.error("bad-dtype-count", message, values.span(RESULT_DTYPE), "write one for each result, or one for all")
     legal = [a.name for a in signature.arguments if a.type.kind is Kind.DTYPE and not a.type.optional]
     for word in words:
-        if word.text not in (*legal, *ELEMENT_TYPES, _SAME_DTYPE):
-            label = expected(word.text, [_SAME_DTYPE, *legal, *ELEMENT_TYPES], limit=20)
+        if word.text not in (*legal, *ELEMENT_TYPES, SAME_DTYPE):
+            label = expected(word.text, [SAME_DTYPE, *legal, *ELEMENT_TYPES], limit=20)
             log.error("unknown-dtype", f"'{word.text}' is not a dtype", word.span, label)
-    dtypes = tuple(None if word.text == _SAME_DTYPE else word.text for word in words) or (None,)
+    dtypes = tuple(None if word.text == SAME_DTYPE else word.text for word in words) or (None,)
     return dtypes * count if len(dtypes) == 1 else dtypes
 
 

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from opgen.diagnostics import Diagnostic, UserError
+from opgen.diagnostics import Diagnostic, Source, Span, UserError
 from opgen.frozen_dataclass import dataclass
 from opgen.input_files import read_bytes, read_text
 from opgen.output.files import OutputFile
@@ -85,6 +85,18 @@ def render_by_operator(differences: Sequence[Difference], names: Mapping[str, st
         f"{operator}: {len(texts)} {'place' if len(texts) == 1 else 'places'}\n{''.join(texts)}\n"
         for operator, texts in sorted(shown.items(), key=lambda item: (item[0] == _OF_ALL, item[0]))
     )
+
+
+def as_diagnostic(difference: Difference) -> Diagnostic:
+    """Return a difference as a diagnostic at the first line that differs."""
+    path, old, new = difference.path, difference.old, difference.new
+    start = _common_ends(old, new)[0] if old is not None and new is not None else 0
+    source = Source(path, "".join(f"{line}\n" for line in old or ()))
+    starts = source.line_starts()
+    place = Span(source, starts[min(start, len(starts) - 1)], starts[min(start + 1, len(starts) - 1)])
+    problem = "isn't there" if old is None else "would be removed" if new is None else "is out of date"
+    label = "'opgen gen' with the same flags writes what the definitions give"
+    return Diagnostic("stale-file", f"'{path}' {problem}", place, label)
 
 
 def _is_repetition(path: str, paths: set[str]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any, Final, NoReturn
 
 from opgen.diagnostics import did_you_mean
@@ -27,8 +28,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; report an unknown flag before other mistakes, since one may come of it."""
-        if args is not None and self._subparsers is None:
-            self._check_flags(args)
+        if args is not None:
+            # The words of a subcommand are for its own parser.
+            is_own = self._subparsers is None
+            self._check_flags(args if is_own else takewhile(lambda word: word.startswith("-"), args))
         return super().parse_known_args(args, namespace)
 
     def _check_flags(self, arguments: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.frozen_dataclass import dataclass
 from opgen.run.arguments import Parser
 from opgen.run.flags import RunFlags
@@ -48,10 +48,16 @@ class Answer:
     code: int = 0
     warnings: str = ""
     """For stderr: warnings."""
+    diagnostics: tuple[Diagnostic, ...] | None = None
+    """The same for programs, if it is a list of what is wrong; it joins the diagnostics of the run."""
 
     def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer:
         """Return the answer with the warnings of the log."""
-        return replace(self, warnings=record.flags.remarks(log))
+        flags = record.flags
+        if self.diagnostics is None or not flags.is_for_programs:
+            return replace(self, warnings=flags.remarks(log))
+        document = flags.render([*log.sorted(with_remarks=flags.verbose), *self.diagnostics])
+        return replace(self, text=document) if flags.prints_document else replace(self, warnings=document)
 
 
 class Outcome(Protocol):

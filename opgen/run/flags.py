@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from opgen import __version__
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import DOCUMENTS, FORMATS, TEXT, render_diagnostics
 from opgen.releases.choice import TORCH_VERSION_FLAG
@@ -58,15 +58,24 @@ class RunFlags:
 
     def remarks(self, log: Diagnostics) -> str:
         """Return the diagnostics of a run that succeeds, in the format that was asked for."""
-        if self.format in FORMATS and self.format != TEXT:
-            return render_diagnostics([] if self.quiet else log.sorted(with_remarks=self.verbose), self.format)
+        if self.is_for_programs:
+            return self.render([] if self.quiet else log.sorted(with_remarks=self.verbose))
         return "" if self.quiet else log.render(with_remarks=self.verbose)
 
     def mistakes(self, log: Diagnostics) -> str:
         """Return the diagnostics of a run that fails, in the format that was asked for."""
-        if self.format in FORMATS and self.format != TEXT:
-            return render_diagnostics(log.sorted(with_remarks=False), self.format)
+        if self.is_for_programs:
+            return self.render(log.sorted(with_remarks=False))
         return log.render(with_remarks=False)
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> str:
+        """Return the diagnostics in a format for programs."""
+        return render_diagnostics(diagnostics, self.format)
+
+    @property
+    def is_for_programs(self) -> bool:
+        """Whether diagnostics are printed in a format other than text."""
+        return self.format in FORMATS and self.format != TEXT
 
     @property
     def prints_document(self) -> bool:

@@ -25,6 +25,7 @@ SOURCE_PATH_FLAG: Final = "--source-path"
 FROM_TORCH_FLAG: Final = "--from-torch"
 
 _HERE: Final = Path(__file__).resolve().parent.parent
+_MLX_DEFINITIONS: Final = "mlx_ops.yaml"
 _DEFINITIONS: Final = ("native/native_functions.yaml", "native/tags.yaml")
 
 
@@ -101,7 +102,8 @@ def _nearest_definitions(folder: Path) -> Path | None:
     """Return the folder with definitions that was most likely meant: it may be misspelt, above or below."""
     near = nearest_path(folder) or folder
     places = (near, near.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
-    return next((each for each in places if (each / _DEFINITIONS[0]).is_file() and each != folder), None)
+    files = (_DEFINITIONS[0], _MLX_DEFINITIONS)
+    return next((each for each in places if each != folder and any((each / file).is_file() for file in files)), None)
 
 
 def installed_definitions() -> Path | None:

@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-from tests.golden.harness import CASES, COMMANDS
+from opgen.commands._all import command_names
+from tests.golden.harness import CASES
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _SHOWN: Final = re.compile(r"^(?:opgen|\S+:\d+:\d+): (?:error|warning|remark): .* \[([a-z0-9-]+)\]$", re.MULTILINE)
@@ -25,12 +26,14 @@ KINDS: Final = MappingProxyType({"one_of": 0, "check_words": 2})
 
 SHOWN_ELSEWHERE: Final = MappingProxyType(
     {
+        "bad-project-name": "tests/extension/test_project.py",
         "import-load": "tests/unit/test_import.py",
         "import-missing": "tests/unit/test_import.py",
         "import-nothing": "tests/unit/test_import.py",
         "import-several": "tests/unit/test_import.py",
         "import-unread": "tests/unit/test_import.py",
         "import-unreadable": "tests/unit/test_import.py",
+        "mlx-definitions": "tests/unit/test_check_diff.py",
         "mlx-missing": "tests/unit/test_nanobind.py",
         "nanobind-mismatch": "tests/unit/test_nanobind.py",
         "nanobind-missing": "tests/unit/test_nanobind.py",
@@ -39,10 +42,14 @@ SHOWN_ELSEWHERE: Final = MappingProxyType(
         "out-of-memory": "tests/faults/test_files.py",
         "output-not-encodable": "tests/unit/test_output_writer.py",
         "output-outside-root": "tests/unit/test_output_writer.py",
+        "project-exists": "tests/extension/test_project.py",
         "scikit-learn-missing": "tests/autoheuristic/test_training.py",
         "pygls-missing": "tests/unit/test_lsp.py",
+        "shtab-missing": "tests/unit/test_command_line.py",
+        "stale-file": "tests/unit/test_formats.py",
         "torch-missing": "tests/conformance/test_mobile_upgraders.py",
         "unusable-file": "tests/faults/test_files.py",
+        "unknown-revision": "tests/unit/test_check_diff.py",
         "unknown-pattern": "tests/conformance/test_fuse.py",
         "upgrader-unreadable": "tests/conformance/test_mobile_upgraders.py",
     }
@@ -96,7 +103,7 @@ def _reached(modules: Iterable[str]) -> set[Path]:
 def ids_in_source() -> Mapping[str, str]:
     """All ids of what the commands run, and a file that has each."""
     found: dict[str, str] = {}
-    commands = (f"opgen.commands.{name.removeprefix('opgen.')}" for name in COMMANDS)
+    commands = (f"opgen.commands.{name}" for name in command_names())
     for path in sorted(_reached((*commands, "opgen.run.spine"))):
         for id in _ids(ast.parse(path.read_text(encoding="utf-8"))):
             found.setdefault(id, path.relative_to(ROOT).as_posix())

@@ -6,9 +6,11 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from expecttest import assert_expected_inline
 
 from opgen import __main__ as command
@@ -233,3 +235,67 @@ def test_reports_for_programs_and_for_reviews(library: Path, capsys: pytest.Capt
     assert report["files"]["RegisterDerivatives.cpp"] == "~"
     assert command.main(["diff", "old", "new", "--format", "markdown"]) == 0
     assert "| `lib::dropped` | removed | the operator is removed | the operator is removed |" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------ operators of MLX
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/mlx_ops.yaml").write_text(
+        '- name: halve\n  signature: "array halve(const array& x)"\n  pointwise: true\n'
+        "  dispatch: {cpu: halve_cpu, metal: halve_metal}\n  grad: {x: grad / 2}\n"
+        '- name: twice\n  signature: "array twice(const array& x)"\n'
+    )
+    return tmp_path
+
+
+def test_operators_of_mlx_are_checked(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--source-path", "lab", "--install-dir", "out", "--namespace", "mine"]
+    assert command.main(["gen", *flags, "-q"]) == 0
+    assert command.main(["check", *flags]) == 0
+    assert capsys.readouterr() == ("", "")
+    definitions = lab / "lab/mlx_ops.yaml"
+    definitions.write_text(definitions.read_text().replace("grad / 2", "grad * 0.5f"))
+    assert command.main(["check", *flags]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("halve: 1 place\n--- out/ops.cpp (on the disk)\n")
+    definitions.write_text(definitions.read_text().replace("array& x", "aray& x", 1))
+    assert command.main(["check", *flags]) == 2
+    assert "did you mean 'array'?" in capsys.readouterr().err
+
+
+def test_operators_of_mlx_are_listed_and_not_explained(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["list", "--source-path", "lab"]) == 0
+    assert capsys.readouterr().out == (
+        "halve  cpu, metal  differentiable  lab/mlx_ops.yaml:1:9\n"
+        "twice  composite   -               lab/mlx_ops.yaml:6:9\n"
+    )
+    for words in (["explain", "halve"], ["report", "pages"], ["diff", "lab"]):
+        assert command.main([*words, "--source-path", "lab"]) == (2 if words[0] == "diff" else 1)
+        assert "this command is about those of PyTorch [mlx-definitions]" in capsys.readouterr().err
+    assert [path.name for path in lab.iterdir()] == ["lab"]
+
+
+# ------------------------------------------------------------------------------ pre-commit
+
+
+def test_the_hook_of_pre_commit(library: Path, repository: Path) -> None:
+    """pre-commit installs the package and runs `entry` with the arguments of the repository that uses it."""
+    (hook,) = yaml.safe_load((repository / ".pre-commit-hooks.yaml").read_text())
+    assert {"id", "name", "entry", "language"} <= hook.keys()
+    assert hook["language"] == "python"
+    assert not hook["pass_filenames"]
+    # Generated files may be changed by hand, too: the hook is not for some files only.
+    assert "files" not in hook
+    entry = hook["entry"].split()
+    assert f"\n{entry[0]} = " in (repository / "pyproject.toml").read_text().partition("[project.scripts]")[2]
+    arguments = ["--source-path", "old", "--install-dir", "out"]
+    assert command.main(["gen", *arguments, "-q"]) == 0
+    words = [sys.executable, "-m", *entry, *arguments]
+    assert subprocess.run(words, check=False).returncode == 0
+    append(library / "out/Operators.cpp", "// by hand\n")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, "-// by hand\n" in done.stdout) == (1, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -10,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from expecttest import assert_expected_inline
+from jsonschema import Draft7Validator
 
 from opgen import __main__ as command
 from opgen.commands._all import command_names, load_commands
@@ -104,7 +107,7 @@ opgen gen_mlx: error: unknown flag '--instal-dir'
 opgen check: error: --format can't be 'jsn'
   did you mean 'json'?  'opgen check --help' lists the flags
 opgen schema: error: kind can't be 'native'
-  expected one of: native_functions, derivatives, tags, backend, selection  'opgen schema --help' lists the flags
+  expected one of: native_functions, derivatives, tags, backend, selection, mlx  'opgen schema --help' lists the flags
 opgen select: error: COMMAND can't be 'megre'
   did you mean 'merge'?  'opgen select --help' lists the flags
 opgen select merge: error: unknown flag '--outptu'
@@ -123,13 +126,32 @@ opgen completion: error: SHELL can't be 'fish'
     )
 
 
+@pytest.mark.parametrize("name", command_names())
+def test_a_misspelt_flag_of_any_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert usage_mistake(capsys, name, "--hlep") == (
+        f"opgen {name}: error: unknown flag '--hlep'\n  did you mean '--help'?  'opgen {name} --help' lists the flags\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("given", "meant"),
     [("opss", "ops"), ("ops/native", "ops"), ("ops/nativ", "ops"), (".", "ops"), ("opss/native", "ops")],
 )
 def test_a_misspelt_folder_gets_the_nearest_one(given: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["gen", "--source-path", given]) == 1
-    assert f"\n  did you mean '{meant}'?  --source-path names the folder of native/" in capsys.readouterr().err
+    for name in ("gen", "list", "schema"):
+        assert command.main([name, "--source-path", given]) == (0 if name == "schema" and Path(given).is_dir() else 1)
+        err = capsys.readouterr().err
+        if name != "schema" or not Path(given).is_dir():  # a folder without tags has those of torch
+            assert f"\n  did you mean '{meant}'?  --source-path names the folder of native/" in err
+
+
+def test_a_folder_above_definitions_of_mlx(ops: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (ops / "lab" / "ops").mkdir(parents=True)
+    (ops / "lab" / "ops" / "mlx_ops.yaml").write_text("[]\n")
+    assert command.main(["gen", "--source-path", "lab"]) == 1
+    assert "\n  did you mean 'lab/ops'?  --source-path names" in capsys.readouterr().err
+    assert command.main(["gen_mlx", "--source-path", "lab", "--install-dir", "out"]) == 1
+    assert "\n  did you mean 'lab/ops" in capsys.readouterr().err
 
 
 def test_a_misspelt_file_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,6 +204,24 @@ def test_a_terminal_is_told_what_to_do_next(capsys: pytest.CaptureFixture[str]) 
     check = on_a_terminal("check", *generate[1:])
     assert check[-1] == "next: 'opgen gen' with the same flags writes them"
     assert on_a_terminal("report", "pages", "--source-path", "ops")[-1] == "next: open pages/index.html in a browser"
+
+
+def test_a_new_project_tells_editors_about_its_yaml(ops: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first line of each YAML file names the JSON Schema that `opgen schema` prints, beside it."""
+    for name, flags in (("plain", ()), ("stable", ("--stable-abi",)), ("lab", ("--mlx",))):
+        assert command.main(["new", name, *flags]) == 0
+        files = sorted((ops / name / "ops").rglob("*.yaml"))
+        assert files
+        for path in files:
+            first = path.read_text().splitlines()[0]
+            schema = path.parent / first.removeprefix("# yaml-language-server: $schema=")
+            validator = Draft7Validator(json.loads(schema.read_text()))
+            assert not list(validator.iter_errors(yaml.safe_load(path.read_text())))
+        for schema in (ops / name / "ops" / "schemas").iterdir():
+            capsys.readouterr()
+            assert command.main(["schema", schema.stem]) == 0
+            assert capsys.readouterr().out == schema.read_text()
+        assert "build/" in (ops / name / ".gitignore").read_text().splitlines()
 
 
 # ------------------------------------------------------------------------------ completion

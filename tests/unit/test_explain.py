@@ -11,6 +11,7 @@ from expecttest import assert_expected_inline
 from jsonschema import Draft7Validator
 
 from opgen import __main__ as command
+from opgen.desk.json_schema import KINDS
 
 DEFINITIONS = """\
 - func: lib::scale(Tensor self, float by=2.0) -> Tensor
@@ -187,7 +188,7 @@ def test_torchs_own_operators(capsys: pytest.CaptureFixture[str]) -> None:
     assert "  self: handle_r_to_c(self.scalar_type(), grad)\n" in text
 
 
-@pytest.mark.parametrize("kind", ["native_functions", "derivatives", "tags", "backend", "selection"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_schemas(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     Draft7Validator.check_schema(json.loads(printed(capsys, "schema", kind)))
 

@@ -15,6 +15,7 @@ from opgen.backend import backend_yaml
 from opgen.desk.json_schema import KINDS, json_schema
 from opgen.desk.key_descriptions import DERIVATIVE_KEYS, DESCRIPTIONS
 from opgen.frontend import entries, selection, tags
+from opgen.mlx import definitions as mlx
 
 CASES: Final = Path(__file__).parents[1] / "golden" / "cases"
 FILES: Final = (
@@ -23,6 +24,7 @@ FILES: Final = (
     ("tags", "ops/native/tags.yaml"),
     ("selection", "selection.yaml"),
     ("backend", "backend.yaml"),
+    ("mlx", "ops/mlx_ops.yaml"),
 )
 SHAPE_IDS: Final = frozenset({"unknown-key", "missing-key", "bad-boolean", "unknown-variant", "unknown-device-check"})
 """Mistakes that show without knowing other entries."""
@@ -55,6 +57,18 @@ def test_what_opgen_reads_is_valid() -> None:
     files = list(_files(with_mistakes=False))
     assert len(files) > 30
     assert {str(path): found for kind, path in files if (found := _problems(kind, _load(path)))} == {}
+
+
+def test_the_examples_are_valid() -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    for kind, name in (
+        ("native_functions", "rational/ops/native/native_functions.yaml"),
+        ("derivatives", "rational/ops/autograd/derivatives.yaml"),
+        ("native_functions", "device/ops/native/native_functions.yaml"),
+        ("backend", "backend/backend.yaml"),
+        ("mlx", "mlx/ops/mlx_ops.yaml"),
+    ):
+        assert _problems(kind, _load(examples / name)) == []
 
 
 def test_torchs_own_files_are_valid(torch_source: Path) -> None:
@@ -92,10 +106,18 @@ def test_tags_and_keys_are_enumerated() -> None:
     assert not validator.is_valid([{**entry, "dispatch": {"CPU, CUDDA": "f"}}])
 
 
+def test_devices_and_dtypes_of_mlx_are_enumerated() -> None:
+    validator = Draft7Validator(json_schema("mlx"))
+    entry = {"name": "f", "signature": "array f(const array& x)"}
+    assert validator.is_valid([{**entry, "dispatch": {"cpu": "f_cpu"}, "dtypes": ["float32"], "shape": "same"}])
+    for wrong in ({"dispatch": {"gpu": "f"}}, {"dtypes": ["float31"]}, {"vmap": "lead"}, {"shapes": "same"}):
+        assert not validator.is_valid([{**entry, **wrong}]), wrong
+
+
 def test_every_key_has_a_description() -> None:
     tables = (
         *(entries.TABLE, tags.TABLE, backend_yaml.TABLE, backend_yaml.NODE_TABLE),
-        *(selection.TABLE, selection.OPERATOR_TABLE),
+        *(selection.TABLE, selection.OPERATOR_TABLE, mlx.TABLE),
     )
     assert set(DESCRIPTIONS) == {field for table in tables for field in table.fields.values()}
     assert all(text.endswith(".") for text in (*DESCRIPTIONS.values(), *DERIVATIVE_KEYS.values()))
