@@ -156,7 +156,7 @@ function(_opgen_link_all target)
 endfunction()
 
 # Lays out the package in <folder>, of the files in opgen_python, and builds its module of opgen_python_sources.
-function(_opgen_python_package name folder install_dir stable_abi)
+function(_opgen_python_package name folder package stable_abi)
   _opgen_find_python(Interpreter Development.Module)
   if(NOT stable_abi AND NOT OPGEN_TORCH_PYTHON_LIBRARY)
     message(FATAL_ERROR "opgen_extension(${name}): this torch has no libtorch_python; write NO_PYTHON to do without")
@@ -197,10 +197,10 @@ function(_opgen_python_package name folder install_dir stable_abi)
 
   # An installed package has the library beside the module.
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "${OPGEN_HERE}")
-  install(FILES ${opgen_python} DESTINATION "${install_dir}/${name}" COMPONENT python)
+  install(FILES ${opgen_python} DESTINATION "${package}" COMPONENT python)
   install(TARGETS ${name} ${name}_python
-    LIBRARY DESTINATION "${install_dir}/${name}" COMPONENT python
-    RUNTIME DESTINATION "${install_dir}/${name}" COMPONENT python)
+    LIBRARY DESTINATION "${package}" COMPONENT python
+    RUNTIME DESTINATION "${package}" COMPONENT python)
 endfunction()
 
 function(opgen_extension name)
@@ -274,11 +274,13 @@ function(opgen_extension name)
   endif()
   target_compile_options(${name} PRIVATE ${OPGEN_GNU_OPTIONS})
   if(opgen_python_sources)
-    if(NOT ARG_PYTHON_INSTALL_DIR)
-      set(ARG_PYTHON_INSTALL_DIR ".")
+    # CMake 3.31 warns about "./name", which it used to keep as it is.
+    set(package "${name}")
+    if(ARG_PYTHON_INSTALL_DIR AND NOT ARG_PYTHON_INSTALL_DIR STREQUAL ".")
+      set(package "${ARG_PYTHON_INSTALL_DIR}/${name}")
     endif()
     _opgen_python_package(
-      "${name}" "${CMAKE_CURRENT_BINARY_DIR}/python/${name}" "${ARG_PYTHON_INSTALL_DIR}" "${ARG_STABLE_ABI}")
+      "${name}" "${CMAKE_CURRENT_BINARY_DIR}/python/${name}" "${package}" "${ARG_STABLE_ABI}")
     set(${name}_PYTHON_DIR "${CMAKE_CURRENT_BINARY_DIR}/python" PARENT_SCOPE)
   endif()
   set(${name}_GENERATED_DIR "${output}" PARENT_SCOPE)
