@@ -4,6 +4,8 @@
     hover             what `opgen explain` prints about the operator of the entry
     go to definition  from a delegate to its entry, from a derivative to its operator, from a kernel to its C++
 
+Of operators of MLX there are diagnostics, and definitions of kernels.
+
 The server reads the folder of the document that is edited, with the unsaved text of open documents.
 """
 
@@ -24,16 +26,20 @@ from pygls.workspace import TextDocument
 from opgen import __version__
 from opgen.commands._definitions_kind import count_namespaces
 from opgen.commands._extension import extension_templates, generate_extension, load_extension
+from opgen.commands._mlx import NAMESPACE
 from opgen.desk.explain import Subject, explain, render_explanation
-from opgen.desk.facts import facts_of, formulas_of
+from opgen.desk.facts import facts_of, formulas_of, places_of_derivatives
 from opgen.desk.registrations import find_registrations
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span
 from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.native_functions import load_program
-from opgen.frontend.nodes import load_yaml
+from opgen.frontend.nodes import Node, load_yaml
 from opgen.frozen_dataclass import dataclass
 from opgen.input_files import read_text_if_possible
+from opgen.mlx import FILE_NAME as MLX_FILE
+from opgen.mlx.definitions import load_library
 from opgen.model import NativeFunction
+from opgen.output.manifest import NAME as MANIFEST
 from opgen.program.program import Program
 from opgen.run.inputs import packaged_folder
 
@@ -47,7 +53,7 @@ _SEVERITIES: Final = MappingProxyType(
         "remark": types.DiagnosticSeverity.Information,
     }
 )
-_SOURCES: Final = (".cpp", ".cc", ".cxx", ".cu", ".mm")
+_SOURCES: Final = (".cpp", ".cc", ".cxx", ".cu", ".mm", ".h", ".hpp", ".cuh", ".metal")
 _WORD: Final = re.compile(r"[A-Za-z_][\w.:]*")
 
 
@@ -62,6 +68,8 @@ class Analysis:
 
 def folder_of(path: Path) -> Path | None:
     """Return the folder of definitions that a file belongs to; None if it isn't a definitions file."""
+    if path.name == MLX_FILE:
+        return path.parent
     for name in (FUNCTIONS, TAGS, DERIVATIVES):
         if path.as_posix().endswith(f"/{name}"):
             return path.parents[1]
@@ -77,6 +85,10 @@ def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -
         torch: The version of torch that the definitions are of, if the user names it.
     """
     log, functions = Diagnostics(), folder / FUNCTIONS
+    mlx = folder / MLX_FILE
+    if (mlx in texts or mlx.exists()) and functions not in texts and not functions.exists():
+        load_library(_source(mlx, texts), NAMESPACE, log)
+        return Analysis(tuple(log.sorted()), None, None)
     text = texts.get(functions) or read_text_if_possible(functions)
     namespaces = count_namespaces(text)
     if set(namespaces) - {"aten"} and "aten" not in namespaces:
@@ -172,12 +184,18 @@ def operator_at(program: Program, path: Path, line: int) -> NativeFunction | Non
     return max(before, key=lambda f: f.loc.start) if before else None
 
 
-def describe(analysis: Analysis, function: NativeFunction, folder: Path) -> str:
+def differentiated_at(program: Program, derivatives: Node | None, line: int) -> NativeFunction | None:
+    """Return the operator whose entry in derivatives.yaml has the line, counted from 0."""
+    before = [(span.start, name) for name, span in places_of_derivatives(derivatives).items() if span.line <= line + 1]
+    name = max(before)[1] if before else ""
+    return next((function for function in program.functions if str(function.func.name) == name), None)
+
+
+def describe(analysis: Analysis, function: NativeFunction, derivatives: Node | None) -> str:
     """Return the text that `opgen explain` prints about an operator."""
     program = analysis.program
     assert program is not None
-    derivatives = folder / DERIVATIVES
-    formulas = formulas_of(load_yaml(derivatives, Diagnostics()) if derivatives.exists() else None)
+    formulas = formulas_of(derivatives)
     files = () if analysis.extension is None else generate_extension(analysis.extension, extension_templates())
     subject = Subject(program, facts_of(program, formulas), find_registrations(files), analysis.extension is not None)
     return render_explanation(explain(subject, function))
@@ -196,7 +214,10 @@ def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[type
 
 def _kernels(name: str, project: Path) -> Iterator[types.Location]:
     pattern = re.compile(rf"\b(?:TORCH_IMPL_FUNC\(\s*{re.escape(name)}\s*\)|{re.escape(name)}\s*\()")
+    generated = {path.parent for path in project.rglob(MANIFEST)}
     for path in sorted(p for p in project.rglob("*") if p.suffix in _SOURCES and "build" not in p.parts):
+        if not generated.isdisjoint(path.parents):
+            continue
         source = Source(str(path), read_text_if_possible(path))
         found = pattern.search(source.text)
         if found is not None:
@@ -240,8 +261,14 @@ def _hover(server: DefinitionsServer, params: types.HoverParams) -> types.Hover 
     analysis, folder = server.analysis_of(params.text_document.uri), folder_of(path)
     if analysis is None or analysis.program is None or folder is None:
         return None
-    function = operator_at(analysis.program, path, params.position.line)
+    place, line = folder / DERIVATIVES, params.position.line
+    texts = server.open_texts()
+    derivatives = load_yaml(_source(place, texts), Diagnostics()) if place in texts or place.exists() else None
+    if path == place:
+        function = differentiated_at(analysis.program, derivatives, line)
+    else:
+        function = operator_at(analysis.program, path, line)
     if function is None:
         return None
-    text = f"```\n{describe(analysis, function, folder)}```"
+    text = f"```\n{describe(analysis, function, derivatives)}```"
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))

@@ -14,6 +14,8 @@ from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
 from opgen import __main__ as command
+from opgen.commands._language_server import analyze
+from opgen.output.manifest import NAME as MANIFEST
 
 DEFINITIONS = """\
 - func: lib::scale(Tensor self, float by=2.0) -> Tensor
@@ -130,6 +132,54 @@ def test_hover_explains_the_operator(ops: Path) -> None:
         assert "CPU: TORCH_IMPL_FUNC(scale_cpu)" in hover.contents.value
 
     with_editor(ops / "ops/native/native_functions.yaml", use)
+
+
+def test_hover_on_a_derivative_explains_its_operator(ops: Path) -> None:
+    text = "# Gradients.\n- name: scale(Tensor self, float by=2.0) -> Tensor\n  self: grad * by\n"
+
+    async def use(editor: Editor) -> None:
+        assert await editor.open(text) == []
+        for line, wanted in ((0, False), (1, True), (2, True)):
+            hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at(line, 3)))  # type: ignore[arg-type]
+            # The formula is what the editor has, which isn't saved.
+            shown = hover is not None and isinstance(hover.contents, types.MarkupContent)
+            assert shown is wanted
+            if hover is not None and isinstance(hover.contents, types.MarkupContent):
+                assert "lib::scale\n" in hover.contents.value
+                assert "  self: grad * by\n" in hover.contents.value
+
+    (ops / "ops/autograd").mkdir()
+    with_editor(ops / "ops/autograd/derivatives.yaml", use)
+
+
+def test_operators_of_mlx(tmp_path: Path) -> None:
+    text = (
+        '- name: halve\n  signature: "array halve(const array& x)"\n  pointwise: true\n  dispatch: {cpu: halve_cpu}\n'
+    )
+
+    async def use(editor: Editor) -> None:
+        assert await editor.open(text) == []
+        (mistake,) = await editor.change(text.replace("{cpu:", "{gpu: f, cpu:"))
+        assert (mistake.code, mistake.range.start) == ("unknown-device", types.Position(3, 13))
+        params = types.DefinitionParams(**editor.at(3, 20))  # type: ignore[arg-type]
+        found = await editor.client.text_document_definition_async(params)
+        assert isinstance(found, list)
+        assert [each.uri.rpartition("/")[2] for each in found if isinstance(each, types.Location)] == ["kernels.h"]
+
+    for name in ("ops/mlx_ops.yaml", "src/kernels.h", "generated/kernels.h", f"generated/{MANIFEST}"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("template <typename T>\nT halve_cpu(T x) { return x / 2; }\n")
+    with_editor(tmp_path / "ops/mlx_ops.yaml", use)
+
+
+def test_every_state_of_a_text_that_is_typed_is_analyzed(ops: Path) -> None:
+    path = ops / "ops/native/native_functions.yaml"
+    for end in range(0, len(DEFINITIONS), 3):
+        analyze(path.parents[1], {path: DEFINITIONS[:end]})
+    derivatives = ops / "ops/autograd/derivatives.yaml"
+    text = "- name: scale(Tensor self, float by=2.0) -> Tensor\n  self: grad * by\n"
+    for end in range(0, len(text), 3):
+        analyze(path.parents[1], {derivatives: text[:end]})
 
 
 def test_delegates_and_kernels_are_found(ops: Path) -> None:
