@@ -266,6 +266,8 @@ def _check_kind(values: Values, signature: Signature, log: Diagnostics) -> None:
     if values[DISPATCH] and composite is not None:
         label = "remove 'composite' or 'dispatch'"
         log.error("conflicting-keys", "an operator with kernels is not composite", composite.span, label)
+    if DISPATCH not in values and values.node.key(DISPATCH.name) is not None:
+        return  # it can't be read, which is reported
     if not values[DISPATCH]:
         for field in _KERNEL_FIELDS:
             if field in values:

@@ -161,7 +161,7 @@ def test_operators_of_mlx(tmp_path: Path) -> None:
         assert await editor.open(text) == []
         (mistake,) = await editor.change(text.replace("{cpu:", "{gpu: f, cpu:"))
         assert (mistake.code, mistake.range.start) == ("unknown-device", types.Position(3, 13))
-        params = types.DefinitionParams(**editor.at(3, 20))  # type: ignore[arg-type]
+        params = types.DefinitionParams(**editor.at(3, 28))  # type: ignore[arg-type]
         found = await editor.client.text_document_definition_async(params)
         assert isinstance(found, list)
         assert [each.uri.rpartition("/")[2] for each in found if isinstance(each, types.Location)] == ["kernels.h"]
