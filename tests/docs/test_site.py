@@ -55,6 +55,12 @@ def test_pages_load_nothing_from_elsewhere_and_fit_on_a_phone(served: str) -> No
             assert browser.run("return document.documentElement.scrollWidth") <= size[0]
             loaded = browser.run("return performance.getEntriesByType('resource').map(each => each.name)")
             assert [each for each in loaded if not each.startswith(served)] == []
+        # Pages follow the system's choice of light and dark.
+        for scheme, is_dark in (("light", False), ("dark", True)):
+            browser.prefer(scheme)
+            browser.visit(f"{served}tutorial/")
+            colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+            assert (sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128) is is_dark, colour
         assert browser.complaints() == []
 
 
