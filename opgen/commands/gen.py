@@ -57,7 +57,7 @@ FLAGS_OF_MLX: Final = frozenset(
     }
 )
 """What `gen` looks at if the definitions are of MLX."""
-# Most runs write the sources of ATen; to import what extensions and MLX need takes 60 ms each.
+# Most runs write the sources of ATen; importing the loaders of extensions and of MLX takes 43 ms and 23 ms.
 LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_work")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
 EXTENSION_WORK: Final = OnDemand("opgen.commands._extension", "extension_work")

@@ -159,6 +159,17 @@ def test_imports_go_one_way(modules: tuple[Module, ...]) -> None:
     _fail_for_each(wrong)
 
 
+def test_only_tables_and_loaders_import_on_demand(modules: tuple[Module, ...]) -> None:
+    wrong = [
+        module.place(node)
+        for module in modules
+        if module.room != "commands/" and module.name != "opgen.extension.units"
+        for node in module.nodes
+        if isinstance(node, ast.Call) and _called(node) == "OnDemand"
+    ]
+    _fail_for_each(wrong)
+
+
 def test_nothing_imports_the_names_of_torchgen(modules: tuple[Module, ...]) -> None:
     names = _names(modules)
     wrong = [
