@@ -26,17 +26,16 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._gen_flags import Request, add_gen_flags, read_request
-from opgen.commands._subject import load_formulas
+from opgen.commands._subject import definitions_folder, load_formulas
 from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
 from opgen.desk.facts import OperatorFacts, facts_of
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError
 from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
 from opgen.run.command import Answer, Command, Group
-from opgen.run.inputs import find_inputs
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")
@@ -85,43 +84,91 @@ def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, 
 
 
 def _load_version(name: str | None, request: Request, folders: ExitStack, log: Diagnostics) -> Version | None:
-    requested = request if name is None else _request_for(name, request, folders, log)
     if name is None and request.source_path is None and not request.from_torch:
         log.error("missing-file", "NEW is missing", label="--source-path names the definitions to compare with")
         return None
-    generation = None if requested is None else load_generation(requested, log)
-    if requested is None or generation is None:
+    copies: list[_Copy] = []
+    requested = request if name is None else _request_for(name, request, folders, copies, log)
+    if requested is None:
+        return None
+    mistakes = Diagnostics()
+    try:
+        return _read_version(requested, mistakes)
+    except UserError as problem:
+        mistakes.extend(problem.diagnostics)
+        return None
+    finally:
+        log.extend(_renamed(each, copies) for each in mistakes.found)
+
+
+def _read_version(request: Request, log: Diagnostics) -> Version | None:
+    generation = load_generation(request, log)
+    if generation is None:
         return None
     files = collect_files(generation.work.emitters)
-    return Version(facts_of(generation.program, load_formulas(requested, log)), _whole_files(files))
+    return Version(facts_of(generation.program, load_formulas(request, log)), _whole_files(files, request))
 
 
-def _whole_files(files: Sequence[OutputFile]) -> dict[str, str]:
-    """Return the texts of files by name; of a file in shards only the whole, so that shards count as one file."""
+def _whole_files(files: Sequence[OutputFile], request: Request) -> dict[str, str]:
+    """Return the texts of files by name; of a file in shards only the whole, so that shards count as one file.
+
+    The name of the folder of definitions, which `#line` says, is no difference.
+    """
+    folder = definitions_folder(request)
+    place = "" if folder is None else f'"{folder.resolve().name}/'
     names = {file.path for file in files}
     whole = (f for f in files if not _SHARD.search(f.path) or _SHARD.sub("Everything", f.path) not in names)
-    return {_WHOLE.sub("", file.path): file.text for file in whole}
+    return {_WHOLE.sub("", file.path): file.text.replace(place, '"') if place else file.text for file in whole}
 
 
 # --------------------------------------------------------------------------- what to compare
 
 
-def _request_for(name: str, request: Request, folders: ExitStack, log: Diagnostics) -> Request | None:
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A temporary file or folder, and what the user calls it."""
+
+    path: str
+    name: str
+
+
+def _renamed(diagnostic: Diagnostic, copies: Sequence[_Copy]) -> Diagnostic:
+    """Return the diagnostic with the names that the user knows in place of temporary ones."""
+
+    def rename(text: str) -> str:
+        for copy in copies:
+            text = text.replace(copy.path, copy.name)
+        return text
+
+    def rename_span(span: Span | None) -> Span | None:
+        return None if span is None else Source(rename(span.source.name), span.source.text).span(span.start, span.end)
+
+    notes = tuple(Note(rename(n.message), rename_span(n.span), n.lines) for n in diagnostic.notes)
+    span, message, label = rename_span(diagnostic.span), rename(diagnostic.message), rename(diagnostic.label)
+    return replace(diagnostic, message=message, span=span, label=label, notes=notes)
+
+
+def _request_for(
+    name: str, request: Request, folders: ExitStack, copies: list[_Copy], log: Diagnostics
+) -> Request | None:
     """Return the request for the definitions that `name` names."""
     path = Path(name)
     if path.is_dir():
         return replace(request, source_path=path, from_torch=False)
     base = request.source_path
     if path.is_file():
-        inputs = find_inputs(base, log, from_torch=request.from_torch)
-        if inputs is None or not isinstance(inputs.functions, Path):
+        definitions = definitions_folder(request)
+        if definitions is None:
             return None
-        return replace(request, source_path=_with_functions(path, inputs.functions.parent.parent, folders))
+        source = _with_functions(path, definitions, folders)
+        copies += (_Copy(str(source / _FUNCTIONS), str(path)), _Copy(str(source), str(definitions)))
+        return replace(request, source_path=source)
     if base is None:
         notes = (Note("--source-path names the folder whose revisions are compared"),)
         raise UserError(Diagnostic("unknown-revision", f"'{name}' is not a file or folder", notes=notes))
     folder = _new_folder(folders)
     source = _extract(name, base, folder)
+    copies += (_Copy(f"{folder}/", f"{name}:"), _Copy(str(folder), f"{name}:"))
     selection = request.selection_path
     if selection is not None and selection.resolve().is_relative_to(base.resolve()):
         selection = source / selection.resolve().relative_to(base.resolve())
@@ -138,6 +185,7 @@ def _with_functions(path: Path, base: Path, folders: ExitStack) -> Path:
     for name in ("native", "autograd", "templates"):
         if (base / name).is_dir():
             shutil.copytree(base / name, folder / name)
+    (folder / _FUNCTIONS).parent.mkdir(exist_ok=True)
     shutil.copyfile(path, folder / _FUNCTIONS)
     return folder
 

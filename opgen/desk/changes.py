@@ -67,9 +67,8 @@ def _compare(name: str, old: OperatorFacts | None, new: OperatorFacts | None) ->
     if new is None:
         removed = ("the operator is removed",)
         return Change(name, "removed", edits, removed, removed)
-    return Change(
-        name, "changed", edits, tuple(_why_calls_break(old.func, new.func)), tuple(_why_links_break(old, new))
-    )
+    calls = (*_why_calls_break(old.func, new.func), *_why_service_ends(old, new))
+    return Change(name, "changed", edits, calls, tuple(_why_links_break(old, new)))
 
 
 def _edits(old: OperatorFacts | None, new: OperatorFacts | None) -> Iterator[Edit]:
@@ -98,6 +97,18 @@ def _why_calls_break(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
     yield from _why_positions_break(old, new)
     if [(r.type.text, r.name) for r in old.returns] != [(r.type.text, r.name) for r in new.returns]:
         yield "the returns change"
+
+
+def _why_service_ends(old: OperatorFacts, new: OperatorFacts) -> Iterator[str]:
+    """Yield what calls that are written the same way can't do any more."""
+    if old.is_selected and not new.is_selected:
+        yield "the operator isn't registered any more"
+    if not any(key.startswith("Composite") for key in new.kernels):
+        # Forms without kernels have those of the form that they delegate to.
+        gone = [key for key in old.kernels if key not in new.kernels and not key.startswith("Composite")]
+        yield from (f"there is no kernel for {key} any more" for key in gone if new.kernels)
+    if old.gradients and not new.gradients and "CompositeImplicitAutograd" not in new.kernels:
+        yield "it can't be differentiated any more"
 
 
 def _why_argument_breaks(old: Argument, new: Argument) -> Iterator[str]:
@@ -159,8 +170,9 @@ def render_text(changes: Sequence[Change], files: Mapping[str, str]) -> str:
     """Return the report for a terminal; `files` says of each file that changes how: `+`, `-` or `~`."""
     parts = ["\n".join(_text_lines(change)) + "\n" for change in changes]
     if files:
+        noun = "file" if len(files) == 1 else "files"
         parts.append(
-            "".join([f"{len(files):,} files\n", *(f"  {mark} {path}\n" for path, mark in sorted(files.items()))])
+            "".join([f"{len(files):,} {noun}\n", *(f"  {mark} {path}\n" for path, mark in sorted(files.items()))])
         )
     return "\n".join(parts)
 
@@ -204,7 +216,8 @@ def render_markdown(changes: Sequence[Change], files: Mapping[str, str]) -> str:
             lines += [f"{sign} {label}: {text}".rstrip(": ") for sign, text in _sides(edit)]
         lines.append("```")
     if files:
-        lines += ["", f"{len(files):,} generated files change."]
+        count = "1 generated file changes" if len(files) == 1 else f"{len(files):,} generated files change"
+        lines += ["", f"{count}."]
     return "\n".join(lines) + "\n" if changes or files else "No operator changes.\n"
 
 

@@ -237,6 +237,51 @@ def test_reports_for_programs_and_for_reviews(library: Path, capsys: pytest.Capt
     assert "| `lib::dropped` | removed | the operator is removed | the operator is removed |" in capsys.readouterr().out
 
 
+def test_what_calls_can_not_do_any_more(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "- func: lib::scale(Tensor self, float by=2.0) -> Tensor\n  dispatch:\n    CPU: scale\n    CUDA: scale_cuda\n"
+    )
+    (library / "old/native/native_functions.yaml").write_text(text)
+    (library / "new/native/native_functions.yaml").write_text(text.replace("    CUDA: scale_cuda\n", ""))
+    shutil.rmtree(library / "new/autograd")
+    assert command.main(["diff", "old", "new"]) == 0
+    out = capsys.readouterr().out
+    assert "  ! breaks callers: there is no kernel for CUDA any more\n" in out
+    assert "  ! breaks callers: it can't be differentiated any more\n" in out
+    # Other operators serve a composite one: it has all devices, and its gradient is theirs.
+    (library / "new/native/native_functions.yaml").write_text(text.partition("  dispatch")[0])
+    assert command.main(["diff", "old", "new"]) == 0
+    assert "breaks callers" not in capsys.readouterr().out
+
+
+def test_a_file_is_compared_with_an_extension(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["diff", "old/native/native_functions.yaml", "--source-path", "old", "--exit-code"]) == 0
+    append(library / "old/native/native_functions.yaml", "- func: lib::more(Tensor self) -> Tensor\n")
+    shutil.copy("old/native/native_functions.yaml", "mine.yaml")
+    append(library / "mine.yaml", "- func: lib::most(Tensor self) -> Tensor\n")
+    assert command.main(["diff", "mine.yaml", "--source-path", "old"]) == 0
+    assert capsys.readouterr().out.startswith("lib::most: removed, breaks callers and compiled code\n")
+    append(library / "mine.yaml", "- func: lib::worst(Tensr self) -> Tensor\n")
+    assert command.main(["diff", "mine.yaml", "--source-path", "old"]) == 2
+    assert capsys.readouterr().err.startswith("mine.yaml:9:20: error: unknown type 'Tensr' [unknown-type]\n")
+
+
+def test_a_mistake_in_a_revision(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Mistakes are where git shows them, not in the temporary folder that they were read from."""
+    git(library, "init", "-q")
+    for text in ("Tensr self", "Tensor self"):
+        path = library / "old/native/native_functions.yaml"
+        path.write_text(LIBRARY.replace("Tensor self", text))
+        git(library, "add", "old")
+        git(library, "commit", "-qm", "now")
+    for format in ("text", "json", "sarif", "github"):
+        assert command.main(["diff", "HEAD~1", "--source-path", "old", "--format", format]) == 2
+        printed = "".join(capsys.readouterr())
+        place = "HEAD~1:old/native/native_functions.yaml"
+        assert (place if format != "github" else place.replace(":", "%3A")) in printed
+        assert "opgen-diff-" not in printed
+
+
 # ------------------------------------------------------------------------------ operators of MLX
 
 
