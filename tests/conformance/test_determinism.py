@@ -1,4 +1,7 @@
-"""The same arguments give the same bytes, whatever surrounds the run; and a second run touches nothing."""
+"""The same definitions give the same bytes wherever they are, and a second run touches nothing.
+
+`tests/incremental/test_determinism.py` changes what surrounds the run.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.compare import files_below
-from tests.conformance.flagsets import FLAGSETS, FlagSet
+from tests.conformance.flagsets import FlagSet
 from tests.conformance.runs import run_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-EVERYTHING = ("--per-operator-headers", "--mps", "--xpu", "--mtia", "--update-aoti-c-shim")
 PLAIN = {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8"}
 # Without UTF-8 mode and locale coercion, a file opened with no encoding named would be ASCII.
 STRANGE = {"PYTHONHASHSEED": "4242", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TZ": "Asia/Tokyo"}
@@ -40,33 +42,31 @@ def _contents(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files_of(root)}
 
 
-def test_same_bytes_in_other_surroundings(generator: str, torch_source: Path, tmp_path: Path) -> None:
-    _generate(generator, torch_source, EVERYTHING, tmp_path / "a", tmp_path / "here", PLAIN)
-    _generate(generator, torch_source, EVERYTHING, tmp_path / "b", tmp_path / "else" / "where", STRANGE)
-    first, second = _contents(tmp_path / "a"), _contents(tmp_path / "b")
-    assert sorted(first) == sorted(second)
-    assert [name for name, text in first.items() if text != second[name]] == []
+@pytest.fixture(scope="module")
+def first(generator: str, torch_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run writes, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("first")
+    _generate(generator, torch_source, (), folder, folder / "cwd", PLAIN)
+    return folder
 
 
-def test_the_place_of_the_definitions_leaves_no_trace(generator: str, torch_source: Path, tmp_path: Path) -> None:
+def test_the_place_of_the_definitions_leaves_no_trace(
+    generator: str, torch_source: Path, first: Path, tmp_path: Path
+) -> None:
     copied = tmp_path / "a folder with spaces" / "ATen"
     shutil.copytree(torch_source, copied)
-    _generate(generator, torch_source, (), tmp_path / "a", tmp_path / "cwd", PLAIN)
     _generate(generator, copied, (), tmp_path / "b", tmp_path / "cwd", PLAIN)
-    first, second = _contents(tmp_path / "a"), _contents(tmp_path / "b")
-    assert sorted(first) == sorted(second)
-    assert [name for name, text in first.items() if text != second[name]] == []
-    traces = [name for name, text in second.items() if str(tmp_path).encode() in text]
+    expected, actual = _contents(first), _contents(tmp_path / "b")
+    assert sorted(expected) == sorted(actual)
+    assert [name for name, text in expected.items() if text != actual[name]] == []
+    traces = [name for name, text in actual.items() if str(tmp_path).encode() in text]
     assert traces == []
 
 
-def test_a_second_run_touches_nothing(generator: str, torch_source: Path, tmp_path: Path) -> None:
-    arguments = FLAGSETS["perop"].arguments
-    out = tmp_path / "out"
-    _generate(generator, torch_source, arguments, out, tmp_path / "cwd", PLAIN)
-    before = {path: path.stat() for path in files_of(out)}
-    _generate(generator, torch_source, arguments, out, tmp_path / "cwd", STRANGE)
-    after = {path: path.stat() for path in files_of(out)}
+def test_a_second_run_touches_nothing(generator: str, torch_source: Path, first: Path) -> None:
+    before = {path: path.stat() for path in files_of(first)}
+    _generate(generator, torch_source, (), first, first / "cwd", STRANGE)
+    after = {path: path.stat() for path in files_of(first)}
     assert sorted(before) == sorted(after)
     touched = [
         path.name

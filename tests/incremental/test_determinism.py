@@ -1,4 +1,4 @@
-"""The same bytes, whatever the hash seed, the locale, the number of processes, the name of the folder, the Python."""
+"""The same bytes for any hash seed, locale, time zone, number of processes, name of the folder and Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def written(
     keep = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LC_", "LANG"))}
     path = os.pathsep.join(map(str, paths))
     environment = {**keep, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONPATH": path, "PYTHONCOERCECLOCALE": "0"}
+    environment["TZ"] = "Asia/Tokyo" if jobs == "4" else "UTC"
     flags = ["--per-operator-headers", "--aoti-install-dir", "shims", "--jobs", jobs, "--quiet"]
+    flags += ["--mps", "--xpu", "--mtia", "--update-aoti-c-shim"]
     flags += ["--torch-version", "2.13"]  # not every Python here has torch
     command: list[str | Path] = [python, "-X", "utf8=0", "-m", "tests.forking", "gen", "-s", name, "-d", "out", *flags]
     done = subprocess.run(command, cwd=here, env=environment, capture_output=True, check=False)
