@@ -10,7 +10,7 @@ from opgen.commands._gen_flags import Request
 from opgen.commands.gen import Generation, load_generation
 from opgen.desk.explain import Subject
 from opgen.desk.facts import facts_of, formulas_of
-from opgen.desk.registrations import find_registrations
+from opgen.desk.registrations import find_registrations, find_stable_kernels
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.nodes import Node, load_yaml
 from opgen.output.emitter import collect_files
@@ -33,8 +33,20 @@ def subject_of(
     generation: Generation, files: Iterable[OutputFile], formulas: Mapping[str, Mapping[str, str]]
 ) -> Subject:
     """Return what is known of the operators of a generation, given its files and the formulas of derivatives.yaml."""
-    facts = facts_of(generation.program, formulas)
-    return Subject(generation.program, facts, find_registrations(files), generation.extension is not None)
+    is_stable = is_in_stable_abi(generation)
+    files = tuple(files)
+    return Subject(
+        generation.program,
+        facts_of(generation.program, formulas, has_cpp=not is_stable),
+        find_registrations(files),
+        generation.extension is not None,
+        find_stable_kernels(files) if is_stable else None,
+    )
+
+
+def is_in_stable_abi(generation: Generation) -> bool:
+    """Return whether a generation is an extension in torch's stable ABI."""
+    return generation.extension is not None and generation.extension.options.stable_abi is not None
 
 
 def load_formulas(request: Request, log: Diagnostics) -> dict[str, dict[str, str]]:

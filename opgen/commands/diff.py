@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._gen_flags import Request, add_gen_flags, read_request
-from opgen.commands._subject import definitions_folder, load_formulas
+from opgen.commands._subject import definitions_folder, is_in_stable_abi, load_formulas
 from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
 from opgen.desk.facts import OperatorFacts, facts_of
@@ -60,6 +60,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     """Compare; return None, with the reasons logged, if the inputs are wrong."""
+    if given.new is None and given.source_path is None and not given.from_torch:
+        log.error("missing-file", "NEW is missing", label="--source-path names the definitions to compare with")
+        return None
+    if given.source_path is None and all(name is not None and Path(name).is_dir() for name in (given.old, given.new)):
+        given.source_path = Path(given.new)  # some flags need to know the definitions
     request = read_request(given, log)
     with ExitStack() as folders:
         versions = [_load_version(name, request, folders, log) for name in (given.old, given.new)]
@@ -84,9 +89,6 @@ def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, 
 
 
 def _load_version(name: str | None, request: Request, folders: ExitStack, log: Diagnostics) -> Version | None:
-    if name is None and request.source_path is None and not request.from_torch:
-        log.error("missing-file", "NEW is missing", label="--source-path names the definitions to compare with")
-        return None
     copies: list[_Copy] = []
     requested = request if name is None else _request_for(name, request, folders, copies, log)
     if requested is None:
@@ -106,7 +108,8 @@ def _read_version(request: Request, log: Diagnostics) -> Version | None:
     if generation is None:
         return None
     files = collect_files(generation.work.emitters)
-    return Version(facts_of(generation.program, load_formulas(request, log)), _whole_files(files, request))
+    formulas, has_cpp = load_formulas(request, log), not is_in_stable_abi(generation)
+    return Version(facts_of(generation.program, formulas, has_cpp=has_cpp), _whole_files(files, request))
 
 
 def _whole_files(files: Sequence[OutputFile], request: Request) -> dict[str, str]:

@@ -102,13 +102,13 @@ def _why_calls_break(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
 def _why_service_ends(old: OperatorFacts, new: OperatorFacts) -> Iterator[str]:
     """Yield what calls that are written the same way can't do any more."""
     if old.is_selected and not new.is_selected:
-        yield "the operator isn't registered any more"
+        yield "the operator is no longer registered"
     if not any(key.startswith("Composite") for key in new.kernels):
         # Forms without kernels have those of the form that they delegate to.
         gone = [key for key in old.kernels if key not in new.kernels and not key.startswith("Composite")]
-        yield from (f"there is no kernel for {key} any more" for key in gone if new.kernels)
+        yield from (f"there is no longer a kernel for {key}" for key in gone if new.kernels)
     if old.gradients and not new.gradients and "CompositeImplicitAutograd" not in new.kernels:
-        yield "it can't be differentiated any more"
+        yield "it can no longer be differentiated"
 
 
 def _why_argument_breaks(old: Argument, new: Argument) -> Iterator[str]:

@@ -61,6 +61,8 @@ class Subject:
     registrations: Mapping[str, Mapping[str, Place]]
     """By operator, without its namespace, and dispatch key."""
     is_extension: bool
+    stable_kernels: Mapping[str, str] | None = None
+    """Of an extension in the stable ABI, the declarations of its kernels by name with the namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +240,11 @@ def _kernels_to_write(subject: Subject, form: NativeFunction) -> Iterator[str]:
     for key, index in subject.program.backend_indices.items():
         kernel = index.get_kernel(form)
         if kernel is not None:
-            signature = subject.program.signatures(form).kernel(index)
-            yield f"{key}: {signature.decl(f'{kernel.cpp_namespace}::{kernel.kernel}')}"
+            name = f"{kernel.cpp_namespace}::{kernel.kernel}"
+            if subject.stable_kernels is None:
+                yield f"{key}: {subject.program.signatures(form).kernel(index).decl(name)}"
+            elif name in subject.stable_kernels:
+                yield f"{key}: {subject.stable_kernels[name]}"
 
 
 def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]:

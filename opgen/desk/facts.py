@@ -43,24 +43,41 @@ class OperatorFacts:
     """Whether a selective build registers it."""
 
 
-def facts_of(program: Program, derivatives: Mapping[str, Mapping[str, str]]) -> dict[str, OperatorFacts]:
-    """Return the facts of all operators by name, with the namespace; `derivatives` are formulas by operator name."""
+def facts_of(
+    program: Program, derivatives: Mapping[str, Mapping[str, str]], *, has_cpp: bool = True
+) -> dict[str, OperatorFacts]:
+    """Return the facts of all operators by name, with the namespace.
+
+    Args:
+        program: The operators.
+        derivatives: Formulas by operator name.
+        has_cpp: Whether C++ functions call the operators; not in the stable ABI, where C++ calls the dispatcher.
+    """
     kernels: dict[str, dict[str, str]] = {}
     for key, index in program.backend_indices.items():
         for name, kernel in index.index.items():
             kernels.setdefault(str(name), {})[str(key)] = f"{kernel.cpp_namespace}::{kernel.kernel}"
     return {
         function.qualified_name: _facts(
-            function, program, kernels.get(str(function.func.name), {}), derivatives.get(str(function.func.name), {})
+            function,
+            program,
+            kernels.get(str(function.func.name), {}),
+            derivatives.get(str(function.func.name), {}),
+            has_cpp=has_cpp,
         )
         for function in program.functions
     }
 
 
 def _facts(
-    function: NativeFunction, program: Program, kernels: Mapping[str, str], gradients: Mapping[str, str]
+    function: NativeFunction,
+    program: Program,
+    kernels: Mapping[str, str],
+    gradients: Mapping[str, str],
+    *,
+    has_cpp: bool,
 ) -> OperatorFacts:
-    signatures = list(program.signatures(function).cpp.signatures())
+    signatures = list(program.signatures(function).cpp.signatures()) if has_cpp else []
     return OperatorFacts(
         func=function.func,
         schema=str(function.func),
@@ -111,10 +128,12 @@ def _named_entries(root: Node | None) -> Iterator[tuple[str, MappingNode]]:
 def _operator_name(node: Node | None) -> str:
     if not isinstance(node, Scalar):
         return ""
+    before, _, after = node.text.partition("(")
+    text = before.rpartition("::")[2]
     try:
-        return str(FunctionSchema.parse(node.text).name)
+        return str(FunctionSchema.parse(f"{text}({after}").name)
     except SchemaError:
-        return node.text.partition("(")[0]
+        return text
 
 
 def _formulas(entry: MappingNode, prefix: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from jsonschema import Draft7Validator
 
 from opgen import __main__ as command
 from opgen.desk.json_schema import KINDS
+from opgen.desk.registrations import KEYS_IN_PYTHON
 
 DEFINITIONS = """\
 - func: lib::scale(Tensor self, float by=2.0) -> Tensor
@@ -157,6 +159,38 @@ def test_json_has_what_the_text_has(capsys: pytest.CaptureFixture[str]) -> None:
     cell = next(each for each in found["table"] if each["key"] == "CPU" and each["form"] == "scale.out")
     assert cell["kernel"] == "lib::native::scale_cpu"
     assert cell["place"].startswith("RegisterCPU.cpp:")
+
+
+def test_the_stable_abi(ops: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kernels take tensors of the stable ABI, the Python package registers the rest, and C++ has no functions."""
+    assert command.main(["new", "lab", "--into", "project", "--stable-abi", "-q"]) == 0
+    words = ["--source-path", "project/ops", "--stable-abi", "2.10"]
+    assert command.main(["explain", "scaled_add", *words]) == 0
+    text = capsys.readouterr().out
+    assert "  CPU: torch::stable::Tensor lab::native::scaled_add(const torch::stable::Tensor & self, " in text
+    assert "\nC++\n" not in text
+    assert re.search(r"CPU +scaled_add +lab::native::scaled_add +Register\.cpp:\d+\n", text)
+    for key in ("FuncTorchBatched", "Functionalize", "ADInplaceOrView", "Autograd", "Meta"):
+        assert re.search(rf"{key} +scaled_add_ +generated +python/lab/_registrations\.py:\d+\n", text), key
+    assert "gradients\n  self: grad\n  other: grad * scale\n" in text
+    assert command.main(["list", *words]) == 0
+    assert re.search(r"lab::scaled_add +CPU +differentiable ", capsys.readouterr().out)
+    definitions = ops / "project/ops/native/native_functions.yaml"
+    shutil.copytree("project/ops", "later/ops")
+    definitions.write_text(definitions.read_text().replace("float scale=1.0", "float scale"))
+    assert command.main(["diff", "later/ops", "project/ops", *words[2:]]) == 2  # derivatives.yaml has the default
+    capsys.readouterr()
+    derivatives = ops / "project/ops/autograd/derivatives.yaml"
+    derivatives.write_text(derivatives.read_text().replace("float scale=1.0", "float scale"))
+    assert command.main(["diff", "later/ops", "project/ops", *words[2:]]) == 0
+    out = capsys.readouterr().out
+    assert "  ! breaks callers: the argument 'scale' no longer has a default\n" in out
+    assert "C++:" not in out
+
+
+def test_everything_that_a_stable_package_registers_is_found(repository: Path) -> None:
+    text = (repository / "opgen" / "stable" / "python_package.py").read_text()
+    assert set(re.findall(r"_support\.register_(\w+)\(", text)) == set(KEYS_IN_PYTHON)
 
 
 def test_an_unknown_operator(capsys: pytest.CaptureFixture[str]) -> None:
