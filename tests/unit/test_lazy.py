@@ -71,6 +71,16 @@ def test_a_backend_derives_the_classes_that_make_nodes_and_kernels(tmp_path: Pat
     assert 'count("twice");' in files["LazyNativeFunctions.cpp"]
 
 
+def test_two_backends_in_one_process(tmp_path: Path) -> None:
+    """The second has no trace of the first, and the first, made again, is the same."""
+    first = generate(tmp_path / "first", "full_codegen: [twice]\n")
+    second = generate(tmp_path / "second", "full_codegen: [join]\n")
+    assert "Join" in second["LazyIr.h"]
+    assert "Twice" not in second["LazyIr.h"]
+    again = generate(tmp_path / "again", "full_codegen: [twice]\n")
+    assert {name: text.replace("/again/", "/first/") for name, text in again.items()} == first
+
+
 def test_a_list_of_tensors_is_a_value_whatever_class_values_have(tmp_path: Path) -> None:
     files = generate(tmp_path, "full_codegen: [join, both]\n", lazy_value_class="own::Result")
     assert "OpList{parts}" in files["LazyIr.h"]
