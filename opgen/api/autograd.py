@@ -119,6 +119,8 @@ class DifferentiabilityInfo:
     """Which results are differentiable; None if the entry doesn't say."""
     output_differentiability_conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, instead of booleans."""
+    condition_place: FormulaPlace | None = None
+    """Where such a condition was written, if compilers are to name it."""
     handles_complex: bool = False
     """Whether the entry declares that the formulas support complex tensors (torch's operators are listed elsewhere)."""
 

@@ -258,6 +258,7 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
         non_differentiable_arg_names=tuple(lists.names[name] for name in reference.non_differentiable_arg_names),
         output_differentiability=reference.output_differentiability,
         output_differentiability_conditions=reference.output_differentiability_conditions,
+        condition_place=reference.condition_place,
     )
 
 

@@ -124,6 +124,14 @@ class PythonNumber(PythonArgument):
 
 
 @dataclass(frozen=True, slots=True)
+class PythonSelf(PythonArgument):
+    """An argument `self` beside one called `input`: it keeps its name."""
+
+    def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class PythonOutArgument(PythonArgument):
     """The argument `out` in Python, for all out arguments of the schema."""
 

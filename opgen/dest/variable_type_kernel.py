@@ -26,6 +26,7 @@ from opgen.api.types import OPTIONAL_TENSOR_LIST, Binding
 from opgen.dest.autograd_home import AutogradHome, is_of_torch
 from opgen.dest.autograd_kernels import is_view_family, with_overload
 from opgen.dest.autograd_operators import NEVER_DIFFERENTIABLE
+from opgen.dest.line_directives import place_formula
 from opgen.dest.variable_type_checks import CHECKS, DebugChecks
 from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, NativeFunction, SchemaKind
@@ -245,7 +246,7 @@ def derive_kernel(
         derivatives=derivatives,
         forward=forward,
         formula_names=_formula_names(inputs, renamed) if forward else (),
-        condition=f"({conditions[0]})" if conditions else "",
+        condition=f"({place_formula(conditions[0], info.condition_place)})" if info is not None and conditions else "",
         renamed=renamed,
         is_inplace=is_inplace,
         is_out=bool(outs),

@@ -24,7 +24,7 @@ from typing import Final
 from opgen.api.autograd import DEFAULT_KEY, Derivative, FormulaPlace, ForwardDerivative, SavedAttribute, identifiers
 from opgen.api.python_stubs import legal_name
 from opgen.api.types import Binding
-from opgen.diagnostics import Diagnostic, Diagnostics, Note, UserError, closest, did_you_mean, expected
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entries import schema_diagnostic
 from opgen.frontend.fields import boolean, kind_of, scalar
@@ -119,7 +119,8 @@ def read_derivative_entry(
     handles_complex = False
     try:
         stated, conditions = _read_differentiability(said.get(OUTPUT_DIFFERENTIABILITY), function)
-        operator = FormulaNames.of(function, stated, conditions)
+        place = _place_of_condition(said.get(OUTPUT_DIFFERENTIABILITY)) if conditions else None
+        operator = FormulaNames.of(function, stated, conditions, place)
         handles_complex = HANDLES_COMPLEX in said and boolean(said[HANDLES_COMPLEX])
     except UserError as problem:
         log.extend(problem.diagnostics)
@@ -254,6 +255,11 @@ def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
             first_problem = problems[0]
             span = word.span_at(first_problem.start, first_problem.end)
             raise UserError(Diagnostic(first_problem.id, first_problem.message, span, first_problem.label))
+
+
+def _place_of_condition(value: Node | None) -> FormulaPlace | None:
+    """Return where the one condition of a list was written."""
+    return _place(value.items[0].span) if isinstance(value, ListNode) else None
 
 
 def _count(number: int, noun: str) -> str:
@@ -437,7 +443,7 @@ def _derive(formula: Formula, operator: FormulaNames) -> Derivative:
     is_outside = operator.function.namespace != "aten"
     kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
     named = words.intersection(operator.named_gradients).difference(operator.parameters)
-    place = _place(formula) if is_outside else None
+    place = _place(formula.whole) if is_outside else None
     return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named, place)
 
 
@@ -445,9 +451,8 @@ _PATH_PARTS: Final = 3
 """How many parts of the path of a file a compiler names: enough to find it, and the same in any folder."""
 
 
-def _place(formula: Formula) -> FormulaPlace:
-    """Return where a formula was written, as compilers name it."""
-    span = formula.span(0, len(formula.value.text))
+def _place(span: Span) -> FormulaPlace:
+    """Return where C++ was written, as compilers name it."""
     path = PurePath(span.source.name)
     return FormulaPlace(
         "/".join(part for part in path.parts[-_PATH_PARTS:] if part != path.anchor), span.line, span.column
@@ -487,4 +492,4 @@ def _derive_forwards(
             log.error("no-forward-formula", str(problem), formula.value.span, "write the formula")
         else:
             is_outside = operator.function.namespace != "aten"
-            yield replace(derived, place=_place(formula)) if is_outside else derived
+            yield replace(derived, place=_place(formula.whole)) if is_outside else derived

@@ -128,6 +128,7 @@ def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> Diffe
         non_differentiable_arg_names=found.non_differentiable_arg_names,
         output_differentiability=operator.stated,
         output_differentiability_conditions=operator.conditions,
+        condition_place=operator.condition_place,
         handles_complex=entry.handles_complex,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Final
 
 from opgen.api import cpp
-from opgen.api.autograd import is_foreach_func
+from opgen.api.autograd import FormulaPlace, is_foreach_func
 from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
 from opgen.frontend.expressions import find_syntax_error
@@ -69,6 +69,11 @@ class Formula:
         """Return where some characters of the formula were written."""
         return self.value.span_at(start, end)
 
+    @property
+    def whole(self) -> Span:
+        """Where the formula was written."""
+        return self.span(0, len(self.value.text))
+
     def span_of(self, word: str) -> Span:
         """Return where a word of the formula was written."""
         return self.span(*find_word(self.value.text, word))
@@ -87,6 +92,8 @@ class FormulaNames:
     """Which results are differentiable; None if the entry doesn't say."""
     conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, if the entry has such."""
+    condition_place: FormulaPlace | None
+    """Where the condition was written; None for an operator of torch, whose files name no lines of YAML."""
     named_gradients: tuple[str, ...]
     """The gradients that formulas may name."""
     values: frozenset[str]
@@ -99,6 +106,7 @@ class FormulaNames:
         function: NativeFunction,
         stated: tuple[bool, ...] | None = None,
         conditions: tuple[str, ...] | None = None,
+        condition_place: FormulaPlace | None = None,
     ) -> FormulaNames:
         """Return what formulas may name, given which results the entry says are differentiable."""
         func, policy = function.func, TypePolicy.from_function(function)
@@ -113,6 +121,7 @@ class FormulaNames:
             results=results,
             stated=stated,
             conditions=conditions,
+            condition_place=condition_place if function.namespace != "aten" else None,
             named_gradients=named,
             values=values,
             known=values.union(_ALWAYS_KNOWN, named, _foreach_names(function)),

@@ -19,6 +19,7 @@ from opgen.api.python import (
     WITH_OPTIONS,
     WITHOUT_OPTIONS,
     PythonArgument,
+    PythonSelf,
     PythonSignature,
     PythonSignatures,
     has_tensor_options,
@@ -37,7 +38,7 @@ from opgen.api.python_overloads import (
     with_numbers,
 )
 from opgen.api.types import UnsupportedTypeError
-from opgen.diagnostics import Diagnostics, Note, Span
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span
 from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BaseTy,
@@ -123,7 +124,9 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
     _check_package_name(program, log)
     if log.error_count > before:
         return None
-    bound = [function for function in program.functions if _can_be_bound(function, legal, log)]
+    problems = {function.func.name: _binding_problems(function, legal) for function in program.functions}
+    bound = [function for function in program.functions if not problems[function.func.name]]
+    log.extend(_joined([problem for found in problems.values() for problem in found]))
     names = {function.func.name for function in bound}
     groups: dict[tuple[str | None, str], list[Pair]] = {}
     for item in program.grouped:
@@ -131,7 +134,8 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
         category = WITH_OPTIONS if any(map(has_tensor_options, forms)) else WITHOUT_OPTIONS
         for form in forms:
             if form.func.name in names:
-                pair = Pair(_with_means(signature_from_schema(form.func, category_override=category)), form)
+                signature = signature_from_schema(form.func, category_override=category)
+                pair = Pair(_with_own_self(_with_means(signature)), form)
                 groups.setdefault((None, str(form.func.name.name)), []).append(pair)
     derived = (_package_function(name, pairs, log) for (_, name), pairs in groups.items())
     found = [function for function in derived if function.pairs]
@@ -151,15 +155,44 @@ def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> Pyt
             pairs = [pair for pair in pairs if pair.function is not problem.function]
 
 
-def _can_be_bound(function: NativeFunction, legal: set[Type], log: Diagnostics) -> bool:
-    """Return whether Python's argument parser supports the operator; log why not."""
+def _binding_problems(function: NativeFunction, legal: set[Type]) -> tuple[Diagnostic, ...]:
+    """Return why Python's argument parser doesn't support the operator."""
     problems = Diagnostics()
     _check_name(function, problems)
     _check_types(function, legal, problems, _LEFT_TO_TORCH)
     _check_python_defaults(function, problems)
     _check_returns(function, problems)
-    log.extend(replace(problem, severity="warning") for problem in problems.found)
-    return not problems.has_errors
+    return tuple(problems.found)
+
+
+_UNBOUND: Final = " can't be bound to Python: "
+"""What stands between the operator and the reason in what is reported of a binding."""
+
+
+def _joined(problems: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield a warning for each reason, at the first operator that has it, which names all of them."""
+    named: dict[str, list[str]] = {}
+    for problem in problems:
+        name, _, reason = problem.message.partition(_UNBOUND)
+        named.setdefault(reason or problem.message, []).append(name)
+    for problem in problems:
+        name, _, reason = problem.message.partition(_UNBOUND)
+        names = dict.fromkeys(named.pop(reason or problem.message, ()))
+        if names:
+            label = problem.label if len(names) == 1 else _LEFT_TO_TORCH.replace("operator is", "operators are")
+            message = f"{', '.join(names)}{_UNBOUND}{reason}" if reason else name
+            yield replace(problem, message=message, label=label, severity="warning")
+
+
+def _with_own_self(signature: PythonSignature) -> PythonSignature:
+    """The signature with `self` under its own name, if another argument has the name that Python gives it, `input`."""
+    if all(argument.name != "input" for argument in signature.arguments()):
+        return signature
+    args, kwargs = (
+        tuple([PythonSelf(a.name, a.type, a.default) if a.name == "self" else a for a in arguments])
+        for arguments in (signature.input_args, signature.input_kwargs)
+    )
+    return replace(signature, input_args=args, input_kwargs=kwargs)
 
 
 def _with_means(signature: PythonSignature) -> PythonSignature:

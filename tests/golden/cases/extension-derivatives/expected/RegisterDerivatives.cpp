@@ -5,6 +5,7 @@
 
 #include <mylib/detail/Derivatives.h>
 #include <mylib/detail/NodeKinds.h>
+#include <mylib/ops/chosen_ops.h>
 #include <mylib/ops/row_ops.h>
 #include <mylib/ops/row_copy_ops.h>
 #include <mylib/ops/scale_ops.h>
@@ -79,6 +80,15 @@ using torch::dynamo::autograd::ivalue_list;
 using torch::dynamo::autograd::PackedArgs;
 using torch::dynamo::autograd::SwapSavedVariables;
 
+struct ChosenBackward0 : public TraceableFunction {
+  using TraceableFunction::TraceableFunction;
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ChosenBackward0"; }
+  void release_variables() override {
+  }
+  void compiled_args(CompiledNodeArgs& args) const override;
+  variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
+};
 struct ScaleBackward0 : public TraceableFunction {
   using TraceableFunction::TraceableFunction;
   variable_list apply(variable_list&& grads) override;
@@ -105,6 +115,77 @@ struct ScaleBackwardAutogradCUDA0 : public TraceableFunction {
   SavedVariable by_;
   SavedVariable self_;
 };
+static variable_list ChosenBackward0_apply_functional(
+  variable_list&& grads,
+  std::array<bool,1> needs_input_grad)
+{
+  IndexRangeGenerator gen;
+  auto self_ix = gen.range(1);
+  variable_list grad_inputs(gen.size());
+  const auto& grad = grads[0];
+  bool any_grad_defined = any_variable_defined(grads);
+  if (needs_input_grad[/*self*/0]) {
+    auto grad_result = any_grad_defined ? (
+#line 16 "ops/autograd/derivatives.yaml"
+        grad
+#line 132 "RegisterDerivatives.cpp"
+) : Tensor();
+    copy_range(grad_inputs, self_ix, grad_result);
+  }
+  return grad_inputs;
+}
+inline variable_list ChosenBackward0_apply_functional_ivalue(const variable_list& grads, const ivalue_list& args)
+{
+#ifdef C10_MOBILE
+  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
+#else
+  auto packed_args = PackedArgs(args);
+  auto needs_input_grad = packed_args.unpack<std::array<bool, 1>>();
+  return ChosenBackward0_apply_functional(variable_list(grads), needs_input_grad);
+#endif
+}
+
+variable_list ChosenBackward0::apply(variable_list&& grads) {
+  IndexRangeGenerator gen;
+  auto self_ix = gen.range(1);
+  auto needs_input_grad = std::array<bool, 1>{
+    task_should_compute_output({ self_ix }),
+  };
+  return ChosenBackward0_apply_functional(std::move(grads), needs_input_grad);
+}
+
+void ChosenBackward0::compiled_args(CompiledNodeArgs& args) const {
+}
+variable_list ChosenBackward0::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+#ifdef C10_MOBILE
+  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
+#else
+
+  static bool called = false;
+  if (!called) {
+    called = true;
+    std::vector<at::TypePtr> schema = {
+      torch::dynamo::autograd::IValuePacker<std::array<bool, 1>>::packed_type(),
+    };
+    const auto& pyinterface = torch::dynamo::autograd::getPyCompilerInterface();
+    pyinterface->bind_function(saved.get_py_compiler(), name(), ChosenBackward0_apply_functional_ivalue, schema);
+  }
+
+  variable_list output_result;
+
+  PackedArgs packed_args;
+  IndexRangeGenerator gen;
+  auto self_ix = gen.range(1);
+  auto needs_input_grad = std::array<bool, 1>{
+    task_should_compute_output({ self_ix }),
+  };
+  packed_args.pack(needs_input_grad);
+
+  output_result = compiled_autograd_apply_functional(packed_args, next_edges(), saved, grads, name());
+
+  return output_result;
+#endif
+}
 static variable_list ScaleBackward0_apply_functional(
   variable_list&& grads,
   std::array<bool,2> needs_input_grad, Tensor& by)
@@ -119,7 +200,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result =
 #line 5 "ops/autograd/derivatives.yaml"
           not_implemented("scale")
-#line 123 "RegisterDerivatives.cpp"
+#line 204 "RegisterDerivatives.cpp"
 ;
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -127,7 +208,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 4 "ops/autograd/derivatives.yaml"
             scale(grad, by)
-#line 131 "RegisterDerivatives.cpp"
+#line 212 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -212,7 +293,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 8 "ops/autograd/derivatives.yaml"
           grad * self
-#line 216 "RegisterDerivatives.cpp"
+#line 297 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -220,7 +301,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 7 "ops/autograd/derivatives.yaml"
             grad * by
-#line 224 "RegisterDerivatives.cpp"
+#line 305 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -298,6 +379,31 @@ variable_list ScaleBackwardAutogradCUDA0::apply_with_saved(const variable_list& 
   saved.after(self_);
   return output_result;
 #endif
+}
+at::Tensor record_chosen(c10::DispatchKeySet ks, const at::Tensor & self, bool smooth) {
+  auto& self_ = unpack(self, "self", 0);
+  [[maybe_unused]] auto _any_requires_grad = compute_requires_grad( self );
+  _any_requires_grad &= (
+#line 15 "ops/autograd/derivatives.yaml"
+                             smooth && self.dim() > 0
+#line 390 "RegisterDerivatives.cpp"
+);
+  detail::NodePointer<ChosenBackward0> grad_fn;
+  if (_any_requires_grad) {
+    grad_fn = detail::make_node<ChosenBackward0>();
+    grad_fn->set_next_edges(collect_next_edges( self ));
+  }
+  auto _tmp = ([&]() {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    return ::mylib::_ops::chosen::redispatch(ks & c10::after_autograd_keyset, self_, smooth);
+  })();
+  auto result = std::move(_tmp);
+  if (grad_fn) {
+      set_history(flatten_tensor_args( result ), grad_fn);
+  }
+  throw_error_for_complex_autograd(result, "chosen");
+  TORCH_CHECK_NOT_IMPLEMENTED(!((isFwGradDefined(self))), "Trying to use forward AD with chosen that does not support it because it has not been implemented yet.");
+  return result;
 }
 at::Tensor record_row(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt opgen_at) {
   auto& self_ = unpack(self, "self", 0);
@@ -385,7 +491,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
       result_new_fw_grad_opt =
 #line 9 "ops/autograd/derivatives.yaml"
               scale(self_t, by_p) + scale(self_p, by_t)
-#line 389 "RegisterDerivatives.cpp"
+#line 495 "RegisterDerivatives.cpp"
 ;
   }
   if (result_new_fw_grad_opt.has_value() && result_new_fw_grad_opt.value().defined() && result.defined()) {
@@ -395,6 +501,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
 }
 [[maybe_unused]] const bool kinds_are_listed = [] {
   auto& kinds = detail::node_kinds();
+  kinds.push_back({&typeid(ChosenBackward0), "ChosenBackward0"});
   kinds.push_back({&typeid(ScaleBackward0), "ScaleBackward0"});
   kinds.push_back({&typeid(ScaleBackwardAutogradCUDA0), "ScaleBackwardAutogradCUDA0"});
   return true;
@@ -403,6 +510,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
 } // namespace
 
 TORCH_LIBRARY_IMPL(mylib, Autograd, m) {
+  m.impl("chosen", TORCH_FN(record_chosen));
   m.impl("row", TORCH_FN(record_row));
   m.impl("row_copy", TORCH_FN(record_row_copy));
   m.impl("scale", TORCH_FN(record_scale));

@@ -8,4 +8,5 @@ TORCH_LIBRARY(mylib, m) {
   m.def("generator_of(Tensor self) -> Generator?", {});
   m.def("weighed(Tensor self, float?[] weights) -> Tensor", {});
   m.def("formatted(Tensor self, MemoryFormat format=1) -> Tensor", {});
+  m.def("counted(Tensor self, bool[2] marks) -> Tensor", {});
 }

@@ -9,6 +9,7 @@
 #endif
 #define MYLIB_TORCH_HEADERS
 #include <mylib/detail/Python.h>
+#include <mylib/ops/both.h>
 #include <mylib/ops/extremes.h>
 #include <mylib/ops/fade.h>
 #include <mylib/ops/grid.h>
@@ -134,6 +135,29 @@ PyTypeObject* get_extremes_structseq() {
   return &extremesNamedTuple;
 }
 } // namespace generated
+
+// both
+static PyObject * python_both(PyObject* self_, PyObject* args, PyObject* kwargs)
+{
+  HANDLE_TH_ERRORS
+  static PythonArgParser parser({
+    "mylib.both(Tensor self, Tensor input)",
+  }, /*traceable=*/true);
+
+  ParsedArgs<2> parsed_args;
+  auto _r = parser.parse(nullptr, args, kwargs, parsed_args);
+  if(_r.has_torch_function()) {
+    return call_override(_r, args, kwargs, "both");
+  }
+  // mylib::both(Tensor self, Tensor input) -> Tensor
+  auto dispatch_both = [](const at::Tensor & self, const at::Tensor & input) -> at::Tensor {
+    ::mylib::detail::python::gil_scoped_release no_gil;
+    return ::mylib::both(self, input);
+  };
+  return to_python(dispatch_both(_r.tensor(0), _r.tensor(1)));
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
 
 // extremes
 static PyObject * python_extremes(PyObject* self_, PyObject* args, PyObject* kwargs)
@@ -394,6 +418,7 @@ static PyObject * python_to(PyObject* self_, PyObject* args, PyObject* kwargs)
 }
 
 PyMethodDef functions[] = {
+    {"both", castPyCFunctionWithKeywords(python_both), METH_VARARGS | METH_KEYWORDS, "both(self, input) -> Tensor\n"},
     {"extremes", castPyCFunctionWithKeywords(python_extremes), METH_VARARGS | METH_KEYWORDS, "extremes(input, dims=(0, 1), *, out=None) -> (Tensor least, Tensor greatest)\n"},
     {"fade", castPyCFunctionWithKeywords(python_fade), METH_VARARGS | METH_KEYWORDS, "fade(input, by=0.5, *, out=None) -> Tensor\n\n`fade_` without its writes: returns the changed values instead.\n"},
     {"fade_", castPyCFunctionWithKeywords(python_fade_), METH_VARARGS | METH_KEYWORDS, "fade_(input, by=0.5) -> Tensor\n\nFades `input`.\n"},

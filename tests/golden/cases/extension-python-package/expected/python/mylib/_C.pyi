@@ -27,6 +27,7 @@ from . import return_types
 
 _return_types: dict[str, type[Any]]
 
+def both(self: Tensor, input: Tensor) -> Tensor: ...
 def extremes(
     input: Tensor,
     dims: _int | _size = (0, 1),

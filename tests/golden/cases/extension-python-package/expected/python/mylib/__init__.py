@@ -6,6 +6,7 @@ import torch as _torch  # its libraries come first
 from . import _C, _compiling
 from . import return_types as return_types
 from ._C import (
+    both as both,
     extremes as extremes,
     fade as fade,
     fade_ as fade_,
@@ -16,6 +17,7 @@ from ._C import (
 )
 
 __all__ = [
+    "both",
     "extremes",
     "fade",
     "fade_",
