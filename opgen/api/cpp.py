@@ -320,10 +320,10 @@ def argument_type(
 
 def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLICY) -> CType:
     """Return the C++ type of a returned `t`; a `SymInt` stays one.  Raises UnsupportedTypeError."""
-    if policy.is_boxed:
+    if policy.is_boxed and is_return_boxed(t):
+        return owned_ctype(t, list_type="::std::vector")
+    if policy.is_boxed or policy.returns_values:
         mutable = False  # what comes off a stack is no reference to an argument
-        if is_return_boxed(t):
-            return owned_ctype(t, list_type="::std::vector")
     if policy.owns_texts and t.base_ty is BaseTy.str:
         return _owned_texts(t)
     if isinstance(t, BaseType):

@@ -27,6 +27,8 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
     BaseTy,
+    BaseType,
+    FunctionSchema,
     NativeFunction,
     ScalarType,
     SelfArgument,
@@ -66,6 +68,8 @@ class TypePolicy:
     """Return a text as `std::string`, not as a view of one."""
     is_boxed: bool = False
     """Types that the dispatcher passes through its boxed convention alone are legal; see `opgen.api.boxing`."""
+    returns_values: bool = False
+    """Return a written tensor as `Tensor`, where torch's boxed calls would return another argument."""
 
     @staticmethod
     def from_function(function: NativeFunction) -> TypePolicy:
@@ -75,10 +79,26 @@ class TypePolicy:
         """
         if function.func.is_liberal:
             is_const = function.use_const_ref_for_mutable_tensors
-            return TypePolicy(is_const, function.part_of_structured_group, True, function.is_boxed)
+            is_listed, returns_values = (
+                function.part_of_structured_group,
+                not _returns_references(function.func, is_const),
+            )
+            return TypePolicy(is_const, is_listed, True, function.is_boxed, returns_values)
         if function.use_const_ref_for_mutable_tensors:
             return TypePolicy(True, function.part_of_structured_group)
         return STRUCTURED_POLICY if function.part_of_structured_group else DEFAULT_POLICY
+
+
+def _returns_references(func: FunctionSchema, is_const: bool) -> bool:
+    """Whether torch's boxed calls return the arguments that the schema says: the first one, or the last ones."""
+    arguments, returned = func.arguments.flat_all, func.aliased_return_names()
+    if not all(each.is_write and each.type == BaseType(BaseTy.Tensor) for each in func.returns):
+        return False
+    is_first = bool(arguments) and arguments[0].is_write and arguments[0].type == BaseType(BaseTy.Tensor)
+    if len(returned) == 1 and (is_first or is_const):
+        return is_first and returned == [arguments[0].name]
+    last = [argument.name for argument in arguments[-len(returned) :] if argument.type == BaseType(BaseTy.Tensor)]
+    return returned == last and not is_const
 
 
 DEFAULT_POLICY: Final = TypePolicy()

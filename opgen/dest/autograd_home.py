@@ -12,7 +12,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.frozen_dataclass import dataclass
-from opgen.model import NativeFunction
+from opgen.model import NativeFunction, OperatorName
 from opgen.releases.release import Release
 
 _NAMESPACE: Final = "aten"
@@ -52,7 +52,7 @@ class AutogradHome:
     def redispatch(self, function: NativeFunction, *, symint: bool) -> str:
         """Return the function that calls an operator's next kernel; `symint` says whether it takes any `SymInt`."""
         if self.entry_points:
-            return f"{self.entry_points}::{function.func.name.unambiguous_name()}::redispatch"
+            return f"{self.entry_points}::{operator_struct(function.func.name)}::redispatch"
         name = cpp.name(function.func, faithful_name_for_out_overloads=True, symint_overload=symint)
         return f"at::redispatch::{name}"
 
@@ -99,6 +99,16 @@ def extension_home(namespace: str) -> AutogradHome:
         fills_gradients=True,
         lacks_tangents="because it has not been implemented yet.",
     )
+
+
+_MEMBERS: Final = frozenset({"call", "name", "overload_name", "ptr_schema", "redispatch", "schema", "schema_str"})
+"""Members of the class of each operator in an extension."""
+
+
+def operator_struct(name: OperatorName) -> str:
+    """Return what an extension calls an operator's class: by the operator's name, unless a member is called so."""
+    text = name.unambiguous_name()
+    return f"opgen_{text}" if text in _MEMBERS else text
 
 
 def is_of_torch(function: NativeFunction) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
+from opgen.dest.autograd_home import operator_struct
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
 from opgen.dispatch_keys import DispatchKey
@@ -61,7 +62,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
 
 def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
     """Run an operator, and mark what it wrote to and returned as having no derivative."""
-    signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
+    signature, name = extension.signatures(function).dispatcher, operator_struct(function.func.name)
     tensors = [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
     arguments = ", ".join(("dispatchKeySet & c10::after_autograd_keyset", *(b.name for b in signature.arguments)))

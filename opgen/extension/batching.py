@@ -30,6 +30,7 @@ from opgen.model import (
     BackendMetadata,
     BaseTy,
     BaseType,
+    FunctionSchema,
     ListType,
     NativeFunction,
     OptionalType,
@@ -40,7 +41,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-_TAKEN_APART: Final = (_TENSOR, OptionalType(_TENSOR))
+TAKEN_APART: Final = (_TENSOR, OptionalType(_TENSOR))
 """Types whose values a batching rule takes with their batch dimension."""
 _BATCH_DIM: Final = "::std::optional<int64_t>"
 
@@ -84,6 +85,7 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
         and func.kind() in (SchemaKind.functional, SchemaKind.inplace)
         and bool(tensors)
         and all(a.type == _TENSOR for a in tensors)
+        and bool(func.returns)
         and all(r.type == _TENSOR for r in func.returns)
     )
 
@@ -150,11 +152,21 @@ def _enter(function: NativeFunction) -> list[str]:
 def batch_rule_signature(extension: Extension, function: NativeFunction, kernel: BackendMetadata) -> str:
     """Return the declaration of a batching rule, without its semicolon."""
     parameters = [p for b in extension.signatures(function).dispatcher.arguments for p in _parameters(b, function)]
-    results = [t for r in function.func.returns for t in (_result_type(r.type), _BATCH_DIM)]
-    returns = f"::std::tuple<{', '.join(results)}>" if results else "void"
-    if function.func.kind() is SchemaKind.inplace:
-        returns = "void"
-    return f"{returns} {kernel.kernel}({', '.join(parameters)})"
+    return f"{batch_rule_returns(function.func)} {kernel.kernel}({', '.join(parameters)})"
+
+
+def batch_rule_returns(func: FunctionSchema) -> str:
+    """Return the C++ type of what a batching rule returns: all that isn't a tensor that it was given."""
+    fresh = [r.type for r, alias in zip(func.returns, _given_back(func), strict=True) if alias is None]
+    results = [text for type in fresh for text in (_result_type(type), _BATCH_DIM)]
+    return f"::std::tuple<{', '.join(results)}>" if results else "void"
+
+
+def _given_back(func: FunctionSchema) -> list[str | None]:
+    """For each result, the written tensor that it is; None if it is another value."""
+    tensors = {argument.name for argument in func.arguments.flat_all if argument.type == _TENSOR}
+    names = zip(func.returns, func.aliased_return_names(), strict=True)
+    return [name if returned.is_write and name in tensors else None for returned, name in names]
 
 
 def _result_type(type: Type) -> str:
@@ -168,7 +180,7 @@ def _parameters(binding: Binding, function: NativeFunction) -> Iterator[str]:
 
 
 def _is_taken_apart(binding: Binding, function: NativeFunction) -> bool:
-    return any(a.name == binding.name and a.type in _TAKEN_APART for a in function.func.arguments.flat_all)
+    return any(a.name == binding.name and a.type in TAKEN_APART for a in function.func.arguments.flat_all)
 
 
 def wrap_batch_rule(extension: Extension, function: NativeFunction, index: BackendIndex) -> Wrapper:
@@ -189,7 +201,7 @@ def wrap_batch_rule(extension: Extension, function: NativeFunction, index: Backe
         f"  return {call(extension, function, ', '.join(names))};",
         "}",
         *[f"auto {n}_parts = detail::unwrap({n}, level_);" for n in apart],
-        *_finish(function, rule),
+        *_finish(function, rule, signature.returns.spelled),
     ]
     return Wrapper(function, name, signature, f"{signature.defn(name)} {{\n{block(statements)}}}\n")
 
@@ -198,14 +210,17 @@ def _tensors(function: NativeFunction) -> list[str]:
     return [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
 
 
-def _finish(function: NativeFunction, rule: str) -> list[str]:
-    if not function.func.returns:
-        return [f"{rule};"]
-    if function.func.kind() is SchemaKind.inplace:
-        return [f"{rule};", "return self;"]
-    count = len(function.func.returns)
-    made = [
-        f"detail::batch(std::get<{2 * at}>(results_), std::get<{2 * at + 1}>(results_), level_)" for at in range(count)
-    ]
-    value = made[0] if count == 1 else f"std::make_tuple({', '.join(made)})"
-    return [f"auto results_ = {rule};", f"return {value};"]
+def _finish(function: NativeFunction, rule: str, returns: str) -> list[str]:
+    """The statements that call a rule; what it writes to is returned as it was given."""
+    values: list[str] = []
+    count = 0
+    for alias in _given_back(function.func):
+        if alias is not None:
+            values.append(alias)
+            continue
+        values.append(f"detail::batch(std::get<{2 * count}>(results_), std::get<{2 * count + 1}>(results_), level_)")
+        count += 1
+    called = f"auto results_ = {rule};" if count else f"{rule};"
+    if not values:
+        return [called]
+    return [called, f"return {values[0]};" if len(values) == 1 else f"return {returns}({', '.join(values)});"]

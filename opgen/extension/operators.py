@@ -17,6 +17,7 @@ from typing import Final
 
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
+from opgen.dest.autograd_home import operator_struct
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.includes import by_root_name
 from opgen.dest.operator_call import operator_arguments
@@ -105,7 +106,7 @@ def _operator(extension: Extension, function: NativeFunction) -> _Operator:
     arguments = [binding.name for binding in signature.arguments]
     return _Operator(
         origin=origin(extension, function),
-        struct_name=name.unambiguous_name(),
+        struct_name=operator_struct(name),
         qualified_name=f"{function.namespace}::{name.name}",
         overload_name=name.overload_name,
         schema_literal=string_literal(signatures.schema),
@@ -143,4 +144,4 @@ def _functions(extension: Extension, function: NativeFunction) -> Iterator[_Func
 
 def call(extension: Extension, function: NativeFunction, arguments: str) -> str:
     """Return a call of the operator through the dispatcher."""
-    return f"::{extension.namespace}::_ops::{function.func.name.unambiguous_name()}::call({arguments})"
+    return f"::{extension.namespace}::_ops::{operator_struct(function.func.name)}::call({arguments})"

@@ -22,10 +22,21 @@ from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note, Span
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.argument_names import MACROS, is_renamable, is_renamed
+from opgen.extension.batching import TAKEN_APART, batch_rule_returns
 from opgen.extension.derivative_names import clashing_names
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
-from opgen.model import BackendMetadata, NativeFunction, SchemaKind, Variant
+from opgen.model import (
+    BackendMetadata,
+    BaseTy,
+    BaseType,
+    ListType,
+    NativeFunction,
+    OptionalType,
+    SchemaKind,
+    Type,
+    Variant,
+)
 from opgen.program.autograd import AutogradProgram
 from opgen.program.program import Program
 from opgen.program.shape_functions import ShapeFunctions
@@ -40,13 +51,11 @@ _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "nativ
 
 _HIDDEN_NAMES: Final = frozenset(
     {
-        *("bool", "int8_t", "int16_t", "int32_t", "int64_t", "size_t", "uint8_t", "Py_ssize_t", "string"),
-        *("call", "redispatch", "schema", "ptr_schema", "name", "overload_name", "schema_str"),
-        *("PyObject", "PyTypeObject", "PyMethodDef", "PyModuleDef", "PythonArgParser", "ParsedArgs", "THPObjectPtr"),
-        *("OptionalDeviceGuard", "DeviceGuard", "device_of", "globalContext", "TensorOptions", "MetaBase"),
+        *("bool", "int8_t", "int16_t", "int32_t", "int64_t", "size_t", "uint8_t", "Py_ssize_t"),
+        *("PyObject", "PyTypeObject", "PyMethodDef", "PyModuleDef", "THPObjectPtr"),
     }
 )
-"""Names that generated code uses in the scopes where operators are declared."""
+"""Types in generated C++ that an operator's function would hide, in declarations and in the bindings for Python."""
 _MACRO_NAMES: Final = MACROS - {"fileno", "getc", "isinf", "isnan", "max", "min", "putc"}
 """Macros of any platform that torch compiles on; headers of C++ undefine the others."""
 
@@ -171,7 +180,7 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
             message = f"an operator can't be named '{name}': it is a macro in headers of C"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
-            message = f"an operator can't be named '{name}': it would hide a name that generated C++ uses"
+            message = f"an operator can't be named '{name}': its function in C++ would hide the type"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
 
 
@@ -195,14 +204,22 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
 
 
 def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
-    """A rule for vmap takes tensors and returns tensors, each with its dimension of examples."""
-    index = program.backend_indices.get(DispatchKey.FuncTorchBatched)
-    for function in program.functions if index is not None else ():
+    """A rule for vmap takes tensors and returns tensors or lists of them, each with its dimension of examples."""
+    for function in program.functions:
         func = function.func
-        is_fit = func.arguments.has_tensor_arg() and all(returned.type.is_tensor_like() for returned in func.returns)
+        has_tensor = any(argument.type.is_tensor_like() for argument in func.arguments.flat_all)
+        is_fit = has_tensor and all(_is_batched(r.type) for r in func.returns)
         if program.has_kernel(DispatchKey.FuncTorchBatched, function) and not is_fit:
-            message = f"'{func.name}' can't have a kernel under FuncTorchBatched: it must take and return only tensors"
+            message = (
+                f"'{func.name}' can't have a kernel under FuncTorchBatched: it must take a tensor and return only "
+                "tensors and lists of tensors"
+            )
             yield Diagnostic("unsupported-type", message, function.loc, "remove it: vmap calls the operator in a loop")
+
+
+def _is_batched(type: Type) -> bool:
+    """Whether a rule for vmap can return a value of this type."""
+    return (type.elem if isinstance(type, OptionalType | ListType) else type) == BaseType(BaseTy.Tensor)
 
 
 def _export_macro(function: NativeFunction) -> str:
@@ -231,9 +248,9 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
             types = (binding.nctype.type.spelled for binding in signature.arguments)
             returns = signature.returns.spelled
             if index.dispatch_key is DispatchKey.FuncTorchBatched:
-                if function.func.arguments.has_tensor_arg():
+                if any(argument.type in TAKEN_APART for argument in function.func.arguments.flat_all):
                     continue  # a rule for vmap takes more arguments, so it is another function
-                returns = f"the batched form of {returns}"
+                returns = batch_rule_returns(function.func)
             first = declared.setdefault((kernel.cpp_namespace, kernel.kernel, *types), (returns, function))
             if first[0] != returns:
                 message = (

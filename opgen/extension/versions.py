@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from opgen.api.autograd import gen_differentiable_outputs
 from opgen.api.cpp import DISPATCH_KEY_SET_PARAMETER
 from opgen.api.types import render_defns
+from opgen.dest.autograd_home import operator_struct
 from opgen.dest.autograd_kernels import is_tracked_view
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
@@ -74,7 +75,7 @@ def _helpers(extension: Extension, views: Sequence[NativeFunction]) -> list[str]
 
 def _redispatch(extension: Extension, function: NativeFunction) -> str:
     """Return a call that redispatches below `ADInplaceOrView`, under the key's guard."""
-    signature, name = extension.signatures(function).dispatcher, function.func.name.unambiguous_name()
+    signature, name = extension.signatures(function).dispatcher, operator_struct(function.func.name)
     arguments = ("dispatchKeySet & c10::after_ADInplaceOrView_keyset", *(b.name for b in signature.arguments))
     called = f"::{extension.namespace}::_ops::{name}::redispatch({', '.join(arguments)})"
     return f"[&]() -> {signature.returns} {{ at::AutoDispatchBelowADInplaceOrView guard_; return {called}; }}()"

@@ -31,6 +31,7 @@ from opgen.model import (
     BaseType,
     DeviceCheckType,
     FunctionSchema,
+    ListType,
     NativeFunction,
     OperatorName,
     Return,
@@ -119,9 +120,12 @@ def _can_have_out(base: NativeFunction) -> bool:
     """Return whether an out form would have anything to write."""
     if base.func.kind() is SchemaKind.inplace:
         return True
-    are_tensors = [returned.type.is_tensor_like() for returned in base.func.returns]
-    # torch's generator makes out arguments of numbers too; in an extension nothing could write to them.
-    return any(are_tensors) and (all(are_tensors) or not base.func.is_liberal)
+    types = [returned.type for returned in base.func.returns]
+    if not base.func.is_liberal:
+        return any(type.is_tensor_like() for type in types)
+    # torch's generator makes out arguments of numbers too; in an extension nothing could write to them, nor could a
+    # result that may be missing be written.
+    return bool(types) and all((type.elem if isinstance(type, ListType) else type) == _TENSOR for type in types)
 
 
 # --------------------------------------------------------------------------- schemas
@@ -252,5 +256,5 @@ def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
     if names:
         return did_you_mean(word, names) or f"these can be derived: {', '.join(sorted(names))}"
     if not _can_have_out(function):
-        return "no form can be derived: it returns no tensor, or not only tensors, and is not in-place by its name"
+        return "no form can be derived: it returns no tensor, or not only tensors and lists of them, and isn't in-place"
     return f"this can be derived: {function.func.name.name}.{out_overload_name(function.func.name.overload_name)}"

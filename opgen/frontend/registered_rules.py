@@ -52,7 +52,7 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
             yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
     for returned in func.returns:
         reason = _refusal(returned.type, is_nested=False)
-        if returned.is_write and isinstance(returned.type, ListType):
+        if returned.is_write and returned.type.is_list_like():
             reason = "a list that is written to can't be returned: return nothing"
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)

@@ -3,6 +3,7 @@
     python -m tests.compile.random_libraries [--count 100] [--operators 200] [--start 0] [--compiler g++ clang++]
 
 Library number N is always the same.  What opgen refuses is left out, entry by entry; what it takes must be C++.
+The headers of torch that libraries include are precompiled once, and a library is one translation unit.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import random
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,6 +61,8 @@ _FLAGS: Final = (
 )
 
 
+_COMPILED: Final = ("Unit_", "RegisterCUDA", "RegisterPrivateUse1")
+"""What the sources that a build compiles are called, or begin with, beside the bindings."""
 _TRIES: Final = 8
 """How many entries are made for each that opgen takes, or more."""
 
@@ -99,7 +104,10 @@ def _entry(chance: random.Random, number: int) -> str:
 
 
 def _returned(chance: random.Random) -> str:
-    kinds = ("Tensor", "Tensor", "Tensor", "Tensor[]", "()", "(Tensor, Tensor)", "(Tensor out, int n)", "Tensor(a)")
+    kinds = (
+        *("Tensor", "Tensor", "Tensor", "Tensor[]", "()", "(Tensor, Tensor)", "(Tensor out, int n)", "Tensor(a)"),
+        *("Tensor(a!)", "(Tensor(a!), Tensor)", "Tensor?", "Tensor?[]", "(Tensor[], Tensor?)"),
+    )
     return chance.choice(kinds) if chance.random() < 0.8 else _type(chance)
 
 
@@ -213,17 +221,50 @@ def include_folders() -> list[str]:
     return [f"-I{include}", f"-I{include / 'torch' / 'csrc' / 'api' / 'include'}"]
 
 
-def compile_library(folder: Path, compiler: str) -> str:
+def precompile(folder: Path, compiler: str, headers: Iterable[str]) -> list[str]:
+    """Precompile the headers of torch among those that a library includes; return the flags that use them."""
+    roots = [Path(flag.removeprefix("-I")) for flag in include_folders()]
+    found = [name for name in headers if "/" not in name or any((root / name).is_file() for root in roots)]
+    common = folder / "common.h"
+    # What the sources define before their headers.
+    text = "#define AT_PER_OPERATOR_HEADERS\n" + "".join(f"#include <{name}>\n" for name in found)
+    common.write_text(text, encoding="utf-8")
+    is_clang = "clang" in compiler
+    made = folder / ("common.h.pch" if is_clang else "common.h.gch")
+    flags = [*_flags(compiler), "-x", "c++-header", "-o", str(made), str(common)]
+    subprocess.run([compiler, *flags], check=True)
+    return ["-include-pch", str(made)] if is_clang else ["-include", str(common)]
+
+
+def torch_headers(folder: Path) -> list[str]:
+    """The headers that a library includes and doesn't have itself; those of CUDA need what isn't installed."""
+    tree = folder / "mine"
+    files = (path for path in sorted(tree.rglob("*")) if path.suffix in (".h", ".cpp"))
+    # Bindings are compiled alone: they declare what they need of Python's headers of torch themselves.
+    texts = (path.read_text(encoding="utf-8") for path in files if path.name not in ("Python.h", "PythonBindings.cpp"))
+    named = {name for text in texts for name in re.findall(r"^#include <([^>]+)>", text, re.MULTILINE)}
+    skipped = ("mine/", "ATen/ATen.h")
+    return sorted(name for name in named if not name.startswith(skipped) and "cuda" not in name.lower())
+
+
+def _flags(compiler: str) -> list[str]:
+    quick = [] if "clang" in compiler else [QUICK]
+    return ["-std=c++20", "-w", *quick, *include_folders()]
+
+
+def compile_library(folder: Path, compiler: str, precompiled: Sequence[str] = ()) -> str:
     """Return what a compiler's front end says about the sources of a library; empty if it takes them."""
     tree = folder / "mine"
-    sources = [path for path in sorted(tree.glob("*.cpp")) if path.name.startswith(("Unit_", "RegisterCUDA"))]
-    quick = [QUICK] if compiler.endswith("g++") and "clang" not in compiler else []
-    flags = ["-std=c++20", "-fsyntax-only", "-w", *quick, f"-I{tree}", f"-I{tree / 'include'}", *include_folders()]
-    for source in sources:
-        done = subprocess.run([compiler, *flags, str(source)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            return done.stderr
-    return ""
+    sources = [path.name for path in sorted(tree.glob("*.cpp")) if path.name.startswith(_COMPILED)]
+    whole = tree / "Whole.cpp"
+    whole.write_text("".join(f'#include "{name}"\n' for name in sources), encoding="utf-8")
+    flags = [*precompiled, *_flags(compiler), "-fsyntax-only", f"-I{tree}", f"-I{tree / 'include'}"]
+    said = ""
+    for source in (whole, tree / "PythonBindings.cpp"):
+        own = flags if source is whole else [*flags[len(precompiled) :], f"-I{sysconfig.get_paths()['include']}"]
+        done = subprocess.run([compiler, *own, str(source)], capture_output=True, text=True, check=False)
+        said += done.stderr if done.returncode != 0 else ""
+    return said
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -237,16 +278,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, default=Path("libraries-found"))
     given = parser.parse_args(arguments)
     began, failed, taken = time.monotonic(), 0, 0
+    flags: dict[str, list[str]] = {}
     for seed in range(given.start, given.start + given.count):
         with tempfile.TemporaryDirectory(prefix="opgen-library") as name:
             taken += write_library(Path(name), seed, given.operators)
             for compiler in given.compiler:
-                said = compile_library(Path(name), compiler)
+                if compiler not in flags:
+                    place = given.keep / f"headers-{Path(compiler).name}"
+                    place.mkdir(parents=True, exist_ok=True)
+                    flags[compiler] = precompile(place, compiler, torch_headers(Path(name)))
+                said = compile_library(Path(name), compiler, flags[compiler])
+                print(f"library {seed}, {compiler}: {'fails' if said else 'clean'}", flush=True)
                 if said:
                     failed += 1
                     shutil.copytree(name, given.keep / f"{seed}-{compiler}", dirs_exist_ok=True)
                     lines = [line for line in said.split("\n") if "error" in line]
-                    print(f"library {seed}, {compiler}:\n" + "\n".join(lines[:6]), flush=True)
+                    print("\n".join(lines[:6]), flush=True)
     print(f"{given.count} libraries, {taken:,} entries, {failed} failures, {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -184,6 +185,13 @@ def double(*values: float) -> Any:
     return torch.tensor(values, dtype=torch.double, requires_grad=True)
 
 
+def test_operators_called_as_members_of_their_classes(package: Any) -> None:
+    for ops in (package, torch.ops.authors):
+        close(ops.call(ones(), 2), ones() * 3)
+        close(ops.schema(ones()), ones() * 2)
+        close(ops.DeviceGuard(ones()), ones() * 2)
+
+
 def test_formulas_with_arguments_of_any_name(package: Any) -> None:
     tensors = [double(1.5, 2.5) for _ in range(7)]
 
@@ -226,6 +234,9 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "bang": lambda ops, x: (ops.bang(x, torch.ones_like(x)), x + 1)[1],
     "opt_into": lambda ops, x: (ops.opt_into(torch.ones_like(x), x), x + 1)[1],
     "lists": lambda ops, x: ops.lists([x], x + 1)[0] + x,
+    "second": lambda ops, x: ops.second(torch.ones_like(x), x, 2) + x,
+    "later_one": lambda ops, x: ops.later_one(torch.ones_like(x), x) + x,
+    "beside": lambda ops, x: ops.beside(x, x + 1)[0] + x,
 }
 
 
@@ -274,6 +285,47 @@ def test_opcheck_passes(package: Any, name: str, arguments: Callable[[], tuple[A
     given = arguments()
     named = given[-1] if isinstance(given[-1], dict) else {}
     torch.library.opcheck(getattr(torch.ops.authors, name), given[: len(given) - bool(named)], named)
+
+
+RETURNED: dict[str, tuple[tuple[Any, ...], Callable[[Any], list[Any]]]] = {
+    "second": (("x", "y", 2), lambda result: [result]),
+    "later_one": (("x", "y"), lambda result: [result]),
+    "beside": (("x", "y"), lambda result: [result[1]]),
+    "crossed": (("x", "y"), list),
+}
+"""Operators, with what each is given and which of its results are tensors that it was given."""
+
+
+@pytest.mark.parametrize(
+    ("name", "returned"), [("second", "y"), ("later_one", "y"), ("beside", "x"), ("crossed", "yx")]
+)
+def test_what_is_written_is_returned_whoever_calls(package: Any, name: str, returned: str) -> None:
+    """So in C++ too when a kernel of Python stands between: torch's boxed calls return the first or last argument."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Passing(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    given, chosen = RETURNED[name]
+    found = []
+    for passing in (False, True):
+        tensors = {"x": ones(), "y": ones() * 3}
+        arguments = [tensors.get(each, each) for each in given]
+        with Passing() if passing else contextlib.nullcontext():
+            result = getattr(package, name)(*arguments)
+        assert [id(each) for each in chosen(result)] == [id(tensors[each]) for each in returned]
+        found.append((result, tensors["x"], tensors["y"]))
+    close(found[0], found[1])
+
+
+def test_rules_for_vmap_of_any_operator(package: Any) -> None:
+    """What a rule writes to is returned as it was given; lists of optional tensors reach it as they are."""
+    x, y = torch.zeros(2, 3), torch.ones(2, 3)
+    torch.func.vmap(torch.ops.authors.crossed)(x, y)
+    close(x, torch.ones(2, 3))
+    close(y, torch.full((2, 3), 2.0))
+    close(torch.func.vmap(lambda x: torch.ops.authors.chosen(x, [None, x]))(y), y * 10)
 
 
 def test_writes_count_and_raise_autograds_errors(package: Any) -> None:

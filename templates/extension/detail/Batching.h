@@ -1,6 +1,7 @@
 // $generated_comment
 #pragma once
 // What stands between vmap and operators.
+#include <ATen/core/List.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/ops/result_type.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -26,6 +27,19 @@ inline int64_t level_of(at::TensorList tensors) {
   int64_t level = 0;
   for (const at::Tensor& tensor : tensors) {
     level = std::max(level, level_of(tensor));
+  }
+  return level;
+}
+
+inline int64_t level_of(const std::optional<at::TensorList>& tensors) {
+  return tensors.has_value() ? level_of(*tensors) : 0;
+}
+
+template <class Tensors>
+int64_t level_of(const c10::List<Tensors>& tensors) {
+  int64_t level = 0;
+  for (size_t at = 0; at < tensors.size(); ++at) {
+    level = std::max(level, level_of(tensors.get(at)));
   }
   return level;
 }

@@ -130,6 +130,31 @@ c10::IValue bump(c10::IValue c, const at::Tensor& x) {
   c.toCustomClass<Counter>()->count += x.numel();
   return c;
 }
+at::Tensor second(const at::Tensor& x, at::Tensor& y, int64_t n) { return y.add_(x, n); }
+at::Tensor later_one(at::Tensor& x, at::Tensor& y) {
+  x.add_(1);
+  return y.mul_(2);
+}
+std::tuple<at::Tensor, at::Tensor> beside(at::Tensor& x, const at::Tensor& y) {
+  x.add_(y);
+  return {x * 3, x};
+}
+std::tuple<at::Tensor, at::Tensor> crossed(at::Tensor& x, at::Tensor& y) {
+  x.add_(1);
+  y.mul_(2);
+  return {y, x};
+}
+void crossed_rule(at::Tensor& x, std::optional<int64_t> x_bdim, at::Tensor& y, std::optional<int64_t> y_bdim) {
+  crossed(x, y);
+}
+std::optional<at::Tensor> chosen(const at::Tensor& x, const c10::List<std::optional<at::Tensor>>& ys) {
+  return x + ys.get(0).value_or(x);
+}
+std::tuple<at::Tensor, std::optional<int64_t>> chosen_rule(
+    const at::Tensor& x, std::optional<int64_t> x_bdim, const c10::List<std::optional<at::Tensor>>& ys) {
+  return {x * 10, x_bdim};
+}
+at::Tensor call_kernel(const at::Tensor& self, int64_t schema) { return self + schema; }
 at::Tensor keywords(const at::Tensor& from, const at::Tensor& lambda, double factor, const at::Tensor& other) {
   return from + lambda * factor + other;
 }
