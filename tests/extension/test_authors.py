@@ -236,7 +236,6 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "lists": lambda ops, x: ops.lists([x], x + 1)[0] + x,
     "second": lambda ops, x: ops.second(torch.ones_like(x), x, 2) + x,
     "later_one": lambda ops, x: ops.later_one(torch.ones_like(x), x) + x,
-    "beside": lambda ops, x: ops.beside(x, x + 1)[0] + x,
 }
 
 
