@@ -12,10 +12,13 @@ which backends need them, and the entries of operators say which operators do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from opgen.model import (
     Argument,
     BackendIndex,
+    BaseTy,
+    BaseType,
     DeviceCheckType,
     DispatchKey,
     ListType,
@@ -24,6 +27,8 @@ from opgen.model import (
     Type,
     is_cuda_dispatch_key,
 )
+
+_TENSOR: Final = BaseType(BaseTy.Tensor)
 
 
 def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) -> list[str]:
@@ -45,14 +50,20 @@ def check_devices(arguments: Iterable[Argument], wrapper: str) -> list[str]:
         *(
             f'c10::impl::check_and_update_common_device(common_device, {a.name}, "{wrapper}", "{a.name}");'
             for a in arguments
-            if a.type.is_tensor_like() and not _is_optional_list(a.type)
+            if a.type.is_tensor_like() and _is_checked(a.type)
         ),
     ]
 
 
-def _is_optional_list(type: Type) -> bool:
-    """Return whether a type is a list that may be missing, for which torch has no such check."""
-    return isinstance(type, OptionalType) and isinstance(type.elem, ListType)
+def _is_checked(type: Type) -> bool:
+    """Return whether torch has a check of devices for a type: not for lists that may be missing, or hold lists."""
+    elem = type.elem if isinstance(type, ListType) else type
+    return (elem.elem if isinstance(elem, OptionalType) else elem) == _TENSOR
+
+
+def _has_device_of(type: Type) -> bool:
+    """Return whether torch's `device_of` takes a type: it takes tensors that may be missing, but no lists of them."""
+    return (type.elem if isinstance(type, ListType | OptionalType) else type) == _TENSOR
 
 
 def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
@@ -64,8 +75,11 @@ def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
         # A factory may be the first use of CUDA: no tensor has initialized it yet.
         lazily = "globalContext().lazyInitDevice(c10::DeviceType::CUDA);"
         return [lazily, guard] if is_cuda_dispatch_key(index.dispatch_key) else [guard]
-    tensor = next((a.name for a in _decisive(function) if a.type.is_tensor_like()), None)
-    return [] if tensor is None else [f"const OptionalDeviceGuard device_guard(device_of({tensor}));"]
+    tensors = [argument for argument in _decisive(function) if argument.type.is_tensor_like()]
+    # Torch's own operators have no other lists; an extension's sources bring a function for them.
+    taken = [a for a in tensors if _has_device_of(a.type)] if function.func.is_liberal else tensors
+    find = "device_of" if taken else "device_in"
+    return [f"const OptionalDeviceGuard device_guard({find}({a.name}));" for a in (taken or tensors)[:1]]
 
 
 def _decisive(function: NativeFunction) -> Iterator[Argument]:

@@ -107,6 +107,7 @@ def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, t
         "unit": f"register_{key.lower()}",
         "includes": [*_includes(extension, known, served, allocates), *_device_includes(key)],
         "allocates": allocates,
+        "finds_devices": any("(device_in(" in wrapper.definition for wrapper in wrappers),
         "wrappers": [_registered(extension, wrapper) for wrapper in wrappers],
         "decomposed": [
             _registered(extension, w) for w in wrappers if is_decomposed_by_vmap(extension, w.function, key)

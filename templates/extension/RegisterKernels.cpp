@@ -3,6 +3,9 @@
 #include <ATen/DeviceGuard.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
+$if finds_devices
+#include <algorithm>
+$endif
 $for include in includes
 #include <$include>
 $endfor
@@ -12,6 +15,32 @@ namespace {
 
 using namespace at;
 
+$if finds_devices
+// The device of the first tensor in lists that may be missing, or whose elements may.
+[[maybe_unused]] std::optional<Device> device_in(const at::Tensor& tensor) {
+  return tensor.defined() ? std::make_optional(tensor.device()) : std::nullopt;
+}
+template <class T>
+std::optional<Device> device_in(const c10::List<T>& values);
+[[maybe_unused]] std::optional<Device> device_in(at::TensorList tensors) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(), [](const at::Tensor& each) { return each.defined(); });
+  return found == tensors.end() ? std::nullopt : device_in(*found);
+}
+template <class T>
+std::optional<Device> device_in(const std::optional<T>& value) {
+  return value.has_value() ? device_in(*value) : std::nullopt;
+}
+template <class T>
+std::optional<Device> device_in(const c10::List<T>& values) {
+  for (size_t at = 0; at < values.size(); ++at) {
+    if (const std::optional<Device> found = device_in(values.get(at))) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+$endif
 $if allocates
 // How tensors under $key are allocated.
 struct Memory {
