@@ -55,7 +55,7 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
         templates,
         _TEMPLATE,
         {},
-        [noted for matched in functions if (noted := _Noted.of(matched)) is not None],
+        [noted for matched in functions if (noted := _Tracked.of(matched)) is not None],
         key=lambda noted: noted.matched.func.root_name,
         item_env=lambda noted: _item_env(noted, signatures(noted.matched.func)),
         shards=SHARDS,
@@ -68,7 +68,7 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Noted:
+class _Tracked:
     """An operator whose writes or views are tracked."""
 
     matched: NativeFunctionWithDifferentiabilityInfo
@@ -76,7 +76,7 @@ class _Noted:
     """Which of its results are tensors that it wrote to; none if it is a view."""
 
     @staticmethod
-    def of(matched: NativeFunctionWithDifferentiabilityInfo) -> _Noted | None:
+    def of(matched: NativeFunctionWithDifferentiabilityInfo) -> _Tracked | None:
         """Return the record of an operator that writes or views; None for others."""
         function = matched.func
         written: tuple[int, ...] = ()
@@ -85,10 +85,10 @@ class _Noted:
             written = tuple([at for at, returned in returns if returned.type.is_list_like() is None])
         if not (written or is_tracked_view(function)):
             return None
-        return _Noted(matched, written) if has_derived_kernel(matched) and not is_written_by_hand(function) else None
+        return _Tracked(matched, written) if has_derived_kernel(matched) and not is_written_by_hand(function) else None
 
 
-def _item_env(noted: _Noted, signatures: Signatures) -> Mapping[str, tuple[str]]:
+def _item_env(noted: _Tracked, signatures: Signatures) -> Mapping[str, tuple[str]]:
     function = signatures.function
     name = kernel_name(function)
     registration = _SNIPPETS.render("registration", operator=function.func.name.text, kernel=name).removesuffix("\n")
@@ -99,7 +99,7 @@ def _item_env(noted: _Noted, signatures: Signatures) -> Mapping[str, tuple[str]]
     }
 
 
-def _render(noted: _Noted, signatures: Signatures, name: str) -> str:
+def _render(noted: _Tracked, signatures: Signatures, name: str) -> str:
     func, signature, names = signatures.func, signatures.dispatcher, signatures.return_names
     keys = "ks & c10::after_ADInplaceOrView_keyset"
     arguments = ", ".join([keys, *[binding.name for binding in signature.arguments]])

@@ -93,7 +93,7 @@ def _gathered(
         for key, values in piece.items():
             whole[key] += values  # a KeyError here is a bug: the emitter forgot to declare its key
             part[key] += values
-    # If the whole list is even, so are its parts.
+    # If the whole list is trimmed, so are its parts.
     for key, texts in whole.items():
         whole[key] = mark_if_trimmed(texts)
         if isinstance(whole[key], TrimmedTexts):
