@@ -31,6 +31,8 @@ _COMPOSITES: Final = (
 )
 _DEVICES: Final = ("CPU", "CUDA", "Meta")
 """Keys that are shown even if nothing is registered under them."""
+_DECOMPOSITION: Final = "FuncTorchBatchedDecomposition"
+"""Stands for FuncTorchBatched where that has no kernel."""
 _AUTOGRAD: Final = ("Autograd", "AutogradCPU", "AutogradCUDA", "AutogradMeta", "AutogradPrivateUse1")
 
 
@@ -210,11 +212,13 @@ def _is_made_of_loops(form: NativeFunction, key: str) -> bool:
 def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
     registered = subject.registrations.get(str(form.func.name), {})
     composites = [each.name for each in _COMPOSITES if each.name in registered]
+    if key == "FuncTorchBatched" and _DECOMPOSITION in registered:
+        return f"{_DECOMPOSITION} serves it"
     if key in ("Functionalize", "FuncTorchBatched", "ADInplaceOrView") or key.startswith("Autograd"):
         return _NOT_NEEDED if composites[:1] == ["CompositeImplicitAutograd"] else _FALLBACK
     if key == "ZeroTensor":
         return _FALLBACK  # it makes ordinary tensors of tensors of zeros
-    if key.startswith("Composite"):
+    if key.startswith("Composite") or key == _DECOMPOSITION:
         return _NOT_NEEDED
     composite = next((each for each in composites if _serves(each, key)), "")
     if composite:
@@ -302,7 +306,7 @@ _SERVICES: Final = (
     ("functionalization", ("Functionalize",), "torch.compile and torch.export use torch's auto-functionalization"),
     (
         _VMAP_SERVICE,
-        ("FuncTorchBatched", "FuncTorchBatchedDecomposition"),
+        ("FuncTorchBatched", _DECOMPOSITION),
         "vmap calls it for each element, with a warning",
     ),
     (

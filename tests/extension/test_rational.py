@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.desk.test_explanations import agrees, cells_of
 
 torch = pytest.importorskip("torch")
 
@@ -345,3 +348,9 @@ def test_tensor_kept_for_a_gradient_must_not_be_written_to() -> None:
     ops().accumulate(torch.ones(3, 4), y.detach())
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+def test_explanations_say_what_the_dispatcher_does(repository: Path) -> None:
+    cells = cells_of("--source-path", str(repository / "examples" / "rational" / "ops"))
+    assert len(cells) > 50
+    assert [(cell.form, cell.key, cell.reason) for cell in cells if not agrees(cell, "rational")] == []
