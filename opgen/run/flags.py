@@ -108,7 +108,8 @@ def add_talk(
         FORMAT_FLAG,
         choices=formats,
         default=TEXT,
-        help="how to print diagnostics: as text, as JSON or SARIF on stdout, or as annotations for GitHub's workflows",
+        help="how to print diagnostics: as text, as JSON or SARIF on stdout, or as annotations for GitHub's workflows"
+        + ("; markdown: how to print what changes, for a comment on it" if "markdown" in formats else ""),
     )
     add_torch_version(parser)
 

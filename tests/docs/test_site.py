@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.desk.browser import DESKTOP, PHONE, Browser
-from tests.docs import flags
+from tests.docs import flags, keys
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,10 @@ def test_pages_load_nothing_from_elsewhere_and_fit_on_a_phone(served: str) -> No
 
 def test_the_reference_of_flags_is_that_of_the_parsers() -> None:
     assert flags.PAGE.read_text(encoding="utf-8") == flags.render(), "run 'python -m tests.docs.flags'"
+
+
+def test_the_reference_of_keys_is_that_of_the_readers() -> None:
+    assert keys.PAGE.read_text(encoding="utf-8") == keys.render(), "run 'python -m tests.docs.keys'"
 
 
 def test_the_figures_of_the_readme_are_those_of_the_page_on_performance(repository: Path) -> None:
