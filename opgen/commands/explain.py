@@ -54,6 +54,7 @@ def _find(name: str, functions: Sequence[NativeFunction]) -> NativeFunction:
             return found
     known = [str(f.func.name) for f in functions]
     near = did_you_mean(wanted, [*known, *dict.fromkeys(f.root_name for f in functions)])
+    near = near or "'opgen list' with the same flags lists the operators"
     raise UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", label=near))
 
 

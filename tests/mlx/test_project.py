@@ -15,8 +15,8 @@ def test_a_new_project(run: Run, tmp_path: Path) -> None:
     done = run("python", "-m", "opgen", "new", "fresh", "--mlx", "--into", project)
     assert done.returncode == 0, done.stderr
     assert sorted(path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()) == [
-        *("CMakeLists.txt", "README.md", "ops/mlx_ops.yaml", "pyproject.toml", "setup.py", "src/kernels.h"),
-        "tests/test_fresh.py",
+        *(".gitignore", "CMakeLists.txt", "README.md", "ops/mlx_ops.yaml", "ops/schemas/mlx.json", "pyproject.toml"),
+        *("setup.py", "src/kernels.h", "tests/test_fresh.py"),
     ]
     done = run("python", "setup.py", "-q", "install_lib", "--install-dir", installed, folder=project)
     assert done.returncode == 0, done.stdout + done.stderr
