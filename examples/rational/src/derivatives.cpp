@@ -1,7 +1,10 @@
 // What the formulas of ops/autograd/derivatives.yaml call.
 #include <rational/derivatives.h>
 
-#include <ATen/ATen.h>
+#define AT_PER_OPERATOR_HEADERS // each operator has its header
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/where.h>
 
 namespace rational {
 

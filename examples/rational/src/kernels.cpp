@@ -1,9 +1,27 @@
 // The kernels of the library `rational` that run on the CPU or anywhere.
 // What they are called and what they take is declared in the generated <rational/NativeFunctions.h>.
-#include <ATen/ATen.h>
+// <ATen/ATen.h>, which has all operators of torch, takes a compiler as long as all of this source.
+#define AT_PER_OPERATOR_HEADERS
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/clamp_max.h>
+#include <ATen/ops/cumsum.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/frac.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/reciprocal.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/trunc.h>
+#include <ATen/ops/where.h>
 
 #include <rational/Functions.h>
 #include <rational/NativeFunctions.h>
