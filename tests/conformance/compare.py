@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from opgen.output.manifest import NAME as MANIFEST
+from tests.conformance import tokens
 from tests.conformance.tokens import Difference, compare_texts
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 PARALLEL_BYTES: Final = 8_000_000
 """Above this much unequal text, comparing may go to worker processes."""
+
+
+MOST_KEPT: Final = 64_000_000
+"""Bytes of the file of equal pairs, above which it is begun again."""
+_SIZE: Final = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +72,30 @@ class TreeReport:
 class EqualTexts:
     """Pairs of texts that were found to mean the same. Most files of one run are those of another."""
 
-    def __init__(self) -> None:
-        self._pairs: set[bytes] = set()
+    def __init__(self, kept: Path | None = None) -> None:
+        """Begin with the pairs in the file `kept`, and add new ones to it."""
+        self._kept = kept
+        found = kept.read_bytes() if kept is not None and kept.exists() else b""
+        if kept is not None and len(found) > MOST_KEPT:
+            kept.unlink(missing_ok=True)
+        self._keys = {found[at : at + _SIZE] for at in range(0, len(found), _SIZE)}
+        self._method = hashlib.sha256(Path(tokens.__file__).read_bytes()).digest()
 
     def has(self, left: bytes, right: bytes) -> bool:
         """Whether the texts are the same bytes, or were found equal before."""
-        return left == right or self._key(left, right) in self._pairs
+        return left == right or self._key(left, right) in self._keys
 
     def add(self, left: bytes, right: bytes) -> None:
         """Remember two texts that mean the same."""
-        self._pairs.add(self._key(left, right))
+        key = self._key(left, right)
+        self._keys.add(key)
+        if self._kept is not None:
+            with self._kept.open("ab", buffering=0) as file:
+                file.write(key)  # in one piece, whichever processes add at the same time
 
     def _key(self, left: bytes, right: bytes) -> bytes:
-        return hashlib.sha256(left).digest() + hashlib.sha256(right).digest()
+        """A digest of both texts, and of the code that compared them."""
+        return hashlib.sha256(self._method + hashlib.sha256(left).digest() + hashlib.sha256(right).digest()).digest()
 
 
 def compare_trees(

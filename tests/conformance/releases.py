@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from tests.conformance.compare import compare_trees
+from tests.conformance.compare import EqualTexts, compare_trees
 from tests.conformance.runs import run_command
 from tests.fetch import TORCH_VERSIONS, cache_folder, resource
 
@@ -305,13 +305,13 @@ def _key(name: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def compare(version: str, name: str, root: Path) -> Iterator[tuple[str, TreeReport]]:
+def compare(version: str, name: str, root: Path, equals: EqualTexts | None = None) -> Iterator[tuple[str, TreeReport]]:
     """Run opgen below `root`; yield what was compared, and what differs."""
     expected = oracle(version, name)
     root.mkdir(parents=True, exist_ok=True)
     COMPARISONS[name].ours(release(version), root, expected)
     for folder in COMPARISONS[name].folders:
-        yield folder, compare_trees(expected / folder, root / folder, jobs=os.cpu_count() or 1)
+        yield folder, compare_trees(expected / folder, root / folder, equals=equals, jobs=os.cpu_count() or 1)
 
 
 def main(versions: Sequence[str]) -> int:

@@ -35,12 +35,6 @@ def _fail_unless_finished(run: Run) -> None:
         pytest.fail(f"exit code {run.code}\n{run.out}\n{run.err}", pytrace=False)
 
 
-@pytest.fixture(scope="session")
-def equals() -> EqualTexts:
-    """What was compared once needn't be again."""
-    return EqualTexts()
-
-
 @pytest.mark.parametrize("flagset", WRITING, ids=_names)
 def test_writes_what_torchgen_writes(
     flagset: FlagSet, generator: str, torch_source: Path, equals: EqualTexts, tmp_path: Path

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.conformance.compare import EqualTexts
 from tests.conformance.releases import COMPARISONS, TESTED, compare
 from tests.fetch import TORCH_VERSIONS
 
@@ -31,8 +32,10 @@ def test_the_page_has_all_releases_and_comparisons() -> None:
 
 
 @pytest.mark.parametrize(("version", "name"), TESTED)
-def test_writes_what_the_generator_of_the_release_writes(version: str, name: str, tmp_path: Path) -> None:
-    reports = dict(compare(version, name, tmp_path))
+def test_writes_what_the_generator_of_the_release_writes(
+    version: str, name: str, equals: EqualTexts, tmp_path: Path
+) -> None:
+    reports = dict(compare(version, name, tmp_path, equals))
     different = [f"{folder}: {report.render(show=5)}" for folder, report in reports.items() if not report.is_same]
     if different:
         pytest.fail(f"torch {version}, {' '.join(different)}", pytrace=False)

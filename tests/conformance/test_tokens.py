@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.conformance.compare import compare_trees, main
+from tests.conformance.compare import EqualTexts, compare_trees, main
 from tests.conformance.tokens import compare_texts, load_yaml, tokens_of
 
 if TYPE_CHECKING:
@@ -230,3 +230,15 @@ def test_differences_are_cut_to_a_number(tmp_path: Path) -> None:
     text = compare_trees(left, right).render(show=1)
     assert "missing: ... and 2 more" in text
     assert "... and 4 more files that differ: 1.h, 2.h, 3.h, 4.h" in text
+
+
+def test_equal_pairs_are_kept(tmp_path: Path) -> None:
+    kept, left, right = tmp_path / "equal", b"int a;", b"int  a;"
+    first = EqualTexts(kept)
+    assert not first.has(left, right)
+    first.add(left, right)
+    assert first.has(left, right)
+    second = EqualTexts(kept)
+    assert second.has(left, right)
+    assert not second.has(right, left)
+    assert not second.has(left, b"int b;")
