@@ -232,7 +232,7 @@ def check_argument_names(func: FunctionSchema, text: str) -> None:
     for argument in func.arguments.flat_all:
         if argument.name in seen:
             start, end = argument_places(text, liberal=func.is_liberal)[argument.name]
-            message = f"two arguments are named '{argument.name}'"
+            message = f"two arguments are named '{argument.name}': no function in C++ can have both"
             raise SchemaError(text, start, end, "schema-duplicate-argument", message)
         seen.add(argument.name)
 
