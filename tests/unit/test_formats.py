@@ -20,6 +20,7 @@ MLX: Final = "- name: twice\n  signature: 'array twice(const aray& x)'\n"
 BACKEND: Final = "backend: CPU\ncpp_namespace: mine\nsupportd:\n- add.Tensor\n"
 _POSITIONAL: Final = ("torch/native/native_functions.yaml", "torch/native/tags.yaml", "out", "autograd")
 _OURS: Final = ("--source-path", "ops")
+_BACKEND: Final = ("--source-yaml", "backend.yaml", "--output-dir", "out", "--source-path", "small")
 _OF_TORCH: Final = ("--source-path", "torch", "--install-dir", "out")
 
 MISTAKES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = MappingProxyType(
@@ -31,8 +32,8 @@ MISTAKES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = MappingProxyType(
         "gen": ((*_OURS, "--install-dir", "out"), "ops/native/native_functions.yaml:1:36"),
         "gen_annotated_fn_args": (_POSITIONAL, "torch/native/native_functions.yaml:1:31"),
         "gen_autograd": (_POSITIONAL, "torch/native/native_functions.yaml:1:31"),
-        "gen_backend_stubs": (("--source-yaml", "backend.yaml", "--output-dir", "out"), "backend.yaml:3:1"),
-        "gen_lazy_tensor": (("--source-yaml", "backend.yaml", "--output-dir", "out"), "backend.yaml:3:1"),
+        "gen_backend_stubs": (_BACKEND, "backend.yaml:3:1"),
+        "gen_lazy_tensor": (_BACKEND, "backend.yaml:3:1"),
         "gen_mlx": (("--source-path", "mlx", "--install-dir", "out"), "mlx/mlx_ops.yaml:2:33"),
         "gen_pyi": (_POSITIONAL, "torch/native/native_functions.yaml:1:31"),
         "gen_python": (_POSITIONAL, "torch/native/native_functions.yaml:1:31"),
@@ -56,6 +57,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "ops/native/native_functions.yaml": EXTENSION,
         "torch/native/native_functions.yaml": TORCH,
         "torch/native/tags.yaml": "- tag: core\n  desc: One of the core operators.\n",
+        "small/native/native_functions.yaml": "- func: add.Tensor(Tensor self, Tensor other) -> Tensor\n",
+        "small/native/tags.yaml": "[]\n",
         "autograd/derivatives.yaml": "[]\n",
         "autograd/deprecated.yaml": "[]\n",
         "tags/native/tags.yaml": "- tga: core\n  desc: One of the core operators.\n",
