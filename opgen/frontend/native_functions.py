@@ -15,11 +15,11 @@ from typing import TypeVar
 
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
-from opgen.frontend.entries import DISPATCH, Entry, operator_of, read_entry
+from opgen.frontend.entries import DISPATCH, FUNC, Entry, operator_of, read_entry
 from opgen.frontend.fields import word_list
 from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions, group_views
-from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
+from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
 from opgen.frontend.selection import KnownOperators, select
 from opgen.frontend.structured_rules import check_structured_types
@@ -187,13 +187,27 @@ def load_program(
 def load_readable_functions(
     functions: Source | Path, torch: Release | str | None = None, *, is_extension: bool = False
 ) -> list[NativeFunction]:
-    """Return the operators of a file whose entries can be read, if others have mistakes, which are not reported."""
+    """Return the operators of a file whose schemas can be read, if entries have mistakes, which are not reported."""
     log = Diagnostics()
-    release = _release(functions, torch, log)
-    if release is None:
+    root = load_yaml(functions, log)
+    if not isinstance(root, ListNode) or _release(functions, torch, log) is None:
         return []
-    written = _read_entries(functions, None, frozenset(), release, log, is_extension=is_extension)
-    return [entry.function for entry in written.entries]
+    memo = SchemaMemo()
+    found: dict[str, NativeFunction] = {}
+    for node in root.items:
+        # Of an entry that can't be read, the schema may be enough.
+        for each in (node, _schema_only(node)):
+            entry = read_entry(each, memo, None, (), frozenset(), log, is_extension=is_extension)
+            if entry is not None:
+                found.setdefault(str(entry.function.func.name), entry.function)
+                break
+    return list(found.values())
+
+
+def _schema_only(node: Node) -> Node:
+    if not isinstance(node, MappingNode):
+        return node
+    return node._replace(entries=tuple(entry for entry in node.entries if entry[0].text == FUNC.name))
 
 
 def _read_entries(
