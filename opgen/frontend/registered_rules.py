@@ -26,6 +26,7 @@ _UNREADABLE: Final = frozenset({"AnyList", "AnyTuple", "PyObject"})
 _DEVICE: Final = re.compile(r"""(["'])[a-z]+(:\d+)?\1""")
 _IMAGINARY: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j")
 _NULLABLE: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
+_TENSOR: Final = BaseType(BaseTy.Tensor)
 _KEYS: Final = frozenset({"str", "int", "float", "complex", "bool", "Tensor"})
 
 
@@ -50,6 +51,9 @@ def _check_entry(entry: Entry) -> Iterator[Diagnostic]:
         if argument.is_write and not argument.type.is_tensor_like() and not entry.function.is_boxed:
             message = f"argument '{argument.name}': '{argument.type}' can't be written to, only tensors can"
             yield Diagnostic("unsupported-type", message, entry.argument_span(argument.name))
+        if argument.is_write and argument.default is not None and argument.type == _TENSOR:
+            message = f"argument '{argument.name}' is written to, so no C++ function can have a default for it"
+            yield Diagnostic("bad-default", message, entry.argument_span(argument.name), "make it a 'Tensor?'")
     for returned in func.returns:
         reason = _refusal(returned.type, is_nested=False)
         if returned.is_write and returned.type.is_list_like():
