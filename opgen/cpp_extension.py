@@ -278,7 +278,9 @@ def load(
     folder = Path(build_directory).resolve()
     shim_flags = _shim_flags(folder / "generated") if aoti_shims else ()
     made = generate_sources(definitions, folder / "generated", flags=(*flags, *shim_flags))
-    settings.setdefault("extra_cflags", _compiler_flags(cpp_extension))
+    # torch's `load` asks for no optimisation, setuptools and CMake do.
+    optimized = "/O2" if sys.platform == "win32" else "-O3"
+    settings.setdefault("extra_cflags", [optimized, *_compiler_flags(cpp_extension)])
     bindings, macros = _bindings(made)
     defined = [f"-D{macro}" for macro in (*made["definitions"], *macros)]
     settings["extra_cflags"] = [*settings["extra_cflags"], *defined]

@@ -10,6 +10,7 @@ import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,3 +145,27 @@ def test_missing_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CXX", os.fspath(tmp_path / "no-compiler"))
     with pytest.raises(SystemExit, match=r"needs .*no-compiler, and there is none; install it with: "):
         cpp_extension.load("mylib", tmp_path, [], build_directory=tmp_path)
+
+
+class _AskedToCompile(Exception):
+    """Ends `load` where it would compile."""
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, ["-O3"]), ({"extra_cflags": ["-O0"]}, ["-O0"])])
+def test_load_optimizes_unless_it_is_told_otherwise(
+    given: dict[str, Any], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch.utils.cpp_extension as builder
+
+    flags = list[str]()
+
+    def compile_none(*_: object, extra_cflags: list[str], **__: object) -> None:
+        flags.extend(extra_cflags)
+        raise _AskedToCompile
+
+    monkeypatch.setattr(builder, "load", compile_none)
+    (tmp_path / "ops" / "native").mkdir(parents=True)
+    (tmp_path / "ops" / "native" / "native_functions.yaml").write_text("- func: mylib::twice(Tensor self) -> Tensor\n")
+    with pytest.raises(_AskedToCompile):
+        cpp_extension.load("mylib", tmp_path / "ops", [], build_directory=tmp_path, **given)
+    assert [flag for flag in flags if flag.startswith("-O")] == expected
