@@ -156,6 +156,11 @@ def test_gradients(portable: ModuleType) -> None:
             assert torch.autograd.gradgradcheck(function, inputs), name
 
 
+def test_nodes_are_called_as_torch_calls_them(portable: ModuleType) -> None:
+    a = numbers(2, 3).requires_grad_()
+    assert portable.scaled_add(a, a).grad_fn.name() == "ScaledAddBackward"
+
+
 def test_functional_transforms(portable: ModuleType) -> None:
     a = numbers(2, 3)
 
