@@ -71,7 +71,7 @@ def _list_default(d: str, t: ListType, symint: bool) -> str:
         return default_expr(d, t.elem, symint=symint)
     # A single integer fills a list of fixed size; a SymInt needs an explicit conversion.
     if symint and is_base(t.elem, BaseTy.SymInt):
-        return f"c10::SymInt({d})"
+        return f"c10::SymInt({_DEFAULT_WORDS.get(d, d)})"
     return _DEFAULT_WORDS.get(d, d)
 
 
