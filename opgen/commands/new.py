@@ -191,7 +191,7 @@ def _rendered(
     release = "" if oldest is None else oldest.name
     env = {"name": name, "oldest": release, "operators": operators, "kernel": kernel or ""}
     for path in files:
-        place = path.replace("test_library", f"test_{name}").replace("gitignore", ".gitignore").removesuffix(".in")
+        place = path.replace("gitignore", ".gitignore").replace("test_library", f"test_{name}").removesuffix(".in")
         yield OutputFile(place, templates.render(path, env))
     tags = {tag.name: tag.description for tag in load_tags(packaged_folder("ATen") / _TAGS, Diagnostics()).values()}
     for schema in _MLX_SCHEMAS if kind == "mlx_project" else _SCHEMAS:

@@ -224,6 +224,12 @@ def test_a_new_project_tells_editors_about_its_yaml(ops: Path, capsys: pytest.Ca
         assert "build/" in (ops / name / ".gitignore").read_text().splitlines()
 
 
+def test_a_project_may_be_called_as_one_of_its_templates(ops: Path) -> None:
+    assert command.main(["new", "gitignore"]) == 0
+    assert (ops / "gitignore" / "tests" / "test_gitignore.py").is_file()
+    assert (ops / "gitignore" / ".gitignore").is_file()
+
+
 # ------------------------------------------------------------------------------ completion
 
 
