@@ -11,6 +11,7 @@ from typing import Final
 from opgen.desk.explain import OperatorRow
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.cpp_names import is_identifier
+from opgen.frozen_dataclass import dataclass
 from opgen.installed.nanobind import check_nanobind, files_of_nanobind
 from opgen.mlx import FILE_NAME
 from opgen.mlx.definitions import DEVICES, load_library
@@ -43,9 +44,17 @@ def load_mlx_library(source: Path, log: Diagnostics, namespace: str = NAMESPACE)
     return None if log.has_errors else library
 
 
-def load_mlx_work(
+@dataclass(frozen=True, slots=True)
+class MlxGeneration:
+    """A library of operators of MLX, and the work of writing it."""
+
+    library: Library
+    work: Work
+
+
+def load_mlx_generation(
     source: Path, install_dir: Path, log: Diagnostics, *, namespace: str = NAMESPACE, checks_nanobind: bool = False
-) -> Work | None:
+) -> MlxGeneration | None:
     """Return what is written for the operators in a folder; None, with the reasons logged, if anything is wrong."""
     if checks_nanobind:
         check_nanobind(log)
@@ -53,20 +62,21 @@ def load_mlx_work(
     if library is None:
         return None
     templates = TemplateSet(source / "templates", *packaged_templates("mlx"))
-    return Work(
+    work = Work(
         bind(EMITTERS, library, templates),
         install_root(install_dir),
         templates,
         read=(source / FILE_NAME, *(files_of_nanobind() if checks_nanobind else ())),
         operators=len(library.operators),
     )
+    return MlxGeneration(library, work)
 
 
-def names_in_mlx(source: Path) -> dict[str, str]:
-    """Return the C++ names that identify the operators in a folder, with the name of the operator."""
-    library = load_mlx_library(source, Diagnostics())
-    operators = () if library is None else library.operators
-    return {name: each.name for each in operators for name in (each.cpu, each.metal, each.name) if name is not None}
+def names_in_mlx(library: Library) -> dict[str, str]:
+    """Return the C++ names that identify the operators of a library, with the name of the operator."""
+    return {
+        name: each.name for each in library.operators for name in (each.cpu, each.metal, each.name) if name is not None
+    }
 
 
 def list_mlx(source: Path, log: Diagnostics) -> list[OperatorRow] | None:

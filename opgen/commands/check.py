@@ -38,7 +38,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     source = mlx_folder(request, log)
     names: Mapping[str, str] = {}
     if source is not None:
-        work, names = load_mlx(source, request, given, log), names_in_mlx(source)
+        mlx = load_mlx(source, request, given, log)
+        work, names = (None, names) if mlx is None else (mlx.work, names_in_mlx(mlx.library))
     else:
         generation = load_generation(request, log)
         work, names = (None, names) if generation is None else (generation.work, names_of(generation.program))

@@ -36,6 +36,7 @@ from opgen.run.inputs import Inputs, find_inputs
 from opgen.run.work import Work
 
 if TYPE_CHECKING:
+    from opgen.commands._mlx import MlxGeneration
     from opgen.extension.extension import Extension
 
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
@@ -58,7 +59,7 @@ FLAGS_OF_MLX: Final = frozenset(
 )
 """What `gen` looks at if the definitions are of MLX."""
 # Most runs write the sources of ATen; importing the loaders of extensions and of MLX takes 43 ms and 23 ms.
-LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_work")
+LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_generation")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
 EXTENSION_WORK: Final = OnDemand("opgen.commands._extension", "extension_work")
 SHIM_HEADERS: Final = OnDemand("opgen.dest.aoti_c_shim", "emit_shim_headers")
@@ -146,7 +147,8 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     request = read_request(given, log)
     source = mlx_folder(request, log)
     if source is not None:
-        return load_mlx(source, request, given, log)
+        mlx = load_mlx(source, request, given, log)
+        return None if mlx is None else mlx.work
     generation = load_generation(request, log)
     return None if generation is None else generation.work
 
@@ -157,12 +159,12 @@ def mlx_folder(request: Request, log: Diagnostics) -> Path | None:
     return source if source is not None and request.extension is None and makes_mlx(source, log) else None
 
 
-def load_mlx(source: Path, request: Request, given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def load_mlx(source: Path, request: Request, given: argparse.Namespace, log: Diagnostics) -> MlxGeneration | None:
     """Read operators of MLX; return None, with the reasons logged, if anything is wrong."""
     _warn_of_flags(given, log)
     names = {} if request.namespace is None else {"namespace": request.namespace}
-    work: Work | None = LOAD_MLX(source, request.options.install_dir, log, **names)
-    return work
+    generation: MlxGeneration | None = LOAD_MLX(source, request.options.install_dir, log, **names)
+    return generation
 
 
 def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:

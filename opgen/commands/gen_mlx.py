@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from opgen.commands._mlx import NAMESPACE, load_mlx_work
+from opgen.commands._mlx import NAMESPACE, load_mlx_generation
 from opgen.diagnostics import Diagnostics
 from opgen.mlx import FILE_NAME
 from opgen.run.command import Command, Group
@@ -49,9 +49,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; return None, with the reasons logged, if anything is wrong."""
-    return load_mlx_work(
+    generation = load_mlx_generation(
         given.source_path, given.install_dir, log, namespace=given.namespace, checks_nanobind=given.check_nanobind
     )
+    return None if generation is None else generation.work
 
 
 COMMAND: Final = Command(
