@@ -79,11 +79,8 @@ class TypePolicy:
         """
         if function.func.is_liberal:
             is_const = function.use_const_ref_for_mutable_tensors
-            is_listed, returns_values = (
-                function.part_of_structured_group,
-                not _returns_references(function.func, is_const),
-            )
-            return TypePolicy(is_const, is_listed, True, function.is_boxed, returns_values)
+            returns_values = not _returns_references(function.func, is_const)
+            return TypePolicy(is_const, function.part_of_structured_group, True, function.is_boxed, returns_values)
         if function.use_const_ref_for_mutable_tensors:
             return TypePolicy(True, function.part_of_structured_group)
         return STRUCTURED_POLICY if function.part_of_structured_group else DEFAULT_POLICY

@@ -39,7 +39,7 @@ def emit_native_aot_source(program: Program, options: Options, templates: Templa
 
 
 def _has_stubs(program: Program, templates: TemplateSet, name: str) -> bool:
-    """Return whether the file is written; templates of an older release may lack it if no kernel needs it."""
+    """Return whether the file is written; an older release may have no template for it if no kernel needs it."""
     return program.release.native_aot_stubs and (bool(program.native_aot) or templates.has(name))
 
 

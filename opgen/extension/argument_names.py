@@ -45,17 +45,8 @@ MACROS: Final = frozenset(
 _USED: Final = frozenset(
     {
         *("op", "dispatchKeySet", "keys", "stack", "find", "guard", "call", "redispatch", "options", "self_"),
-        *(
-            "device_of",
-            "device_in",
-            "common_device",
-            "globalContext",
-            "device_guard",
-            "result",
-            "args",
-            "kwargs",
-            "parser",
-        ),
+        *("device_of", "device_in", "common_device", "globalContext", "device_guard", "result"),
+        *("args", "kwargs", "parser"),
         *("count_write", "count", "check_inplace", "rebase", "mark", "not_implemented", "graph", "listed", "number"),
         *("own", "borrow", "wrap", "unwrap", "replace", "batch", "boxed", "call_override", "to_python", "Tensor"),
         *("grad_fn", "grads", "no_gil", "detail", "native", "meta", "structured", "schema", "name", "overload_name"),

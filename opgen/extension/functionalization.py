@@ -159,7 +159,7 @@ def _results(
 def _call_functional(
     extension: Extension, function: NativeFunction, functional: NativeFunction, values: dict[str, str]
 ) -> str:
-    """Return the call of the functional form; tensor options that an out form lacks are those of its out argument."""
+    """Return the call of the functional form; an out form takes its tensor options from its out argument."""
     known = {b.name: values.get(b.name, b.name) for b in extension.signatures(function).dispatcher.arguments}
     goals = extension.signatures(functional).dispatcher.arguments
     out = function.func.arguments.out

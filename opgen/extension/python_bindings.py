@@ -53,7 +53,7 @@ _ARGUMENTS: Final = frozenset(
 )
 """The types of arguments that it reads."""
 _INTEGERS: Final = frozenset({BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex})
-"""The types of numbers of which torch.jit.trace is told if they come as tensors, also in lists."""
+"""The types of numbers that torch.jit.trace records if they are passed as tensors, also in lists."""
 
 
 @dataclass(frozen=True, slots=True)

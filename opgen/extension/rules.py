@@ -206,10 +206,11 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
 def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
     """A rule for vmap takes tensors and returns tensors or lists of them, each with its dimension of examples."""
     for function in program.functions:
+        if not program.has_kernel(DispatchKey.FuncTorchBatched, function):
+            continue
         func = function.func
         has_tensor = any(argument.type.is_tensor_like() for argument in func.arguments.flat_all)
-        is_fit = has_tensor and all(_is_batched(r.type) for r in func.returns)
-        if program.has_kernel(DispatchKey.FuncTorchBatched, function) and not is_fit:
+        if not has_tensor or not all(_is_batched(r.type) for r in func.returns):
             message = (
                 f"'{func.name}' can't have a kernel under FuncTorchBatched: it must take a tensor and return only "
                 "tensors and lists of tensors"
@@ -218,7 +219,7 @@ def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
 
 
 def _is_batched(type: Type) -> bool:
-    """Whether a rule for vmap can return a value of this type."""
+    """Return whether a rule for vmap can return a value of this type."""
     return (type.elem if isinstance(type, OptionalType | ListType) else type) == BaseType(BaseTy.Tensor)
 
 

@@ -1,6 +1,6 @@
 """Python signatures: ours against torchgen's, on all operators of torch's and on orders at random.
 
-torchgen reads torch's own definitions and says what the argument parser is told; ours must say the same.  Only its
+torchgen writes the strings for the argument parser from torch's own definitions; ours must be the same.  Only its
 public functions are called.
 """
 
