@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from opgen.commands._gen_flags import EXTEND_SHIM_FLAG, UPDATE_SHIM_FLAG, Request
+from opgen.commands._flag_effects import Target, warn_of_flags
+from opgen.commands._gen_flags import Request
 from opgen.diagnostics import Diagnostics, Source, expected
 from opgen.extension.aoti_shims import check_shims
 from opgen.extension.argument_names import rename_arguments
@@ -23,7 +24,6 @@ from opgen.extension.rules import advise, check_derivatives, check_extension, fi
 from opgen.extension.sources import emit_source_lists
 from opgen.frontend.autograd_functions import derive_autograd
 from opgen.frontend.derivatives import check_formulas
-from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.native_functions import load_program, load_readable_functions
 from opgen.frontend.python_functions import derive_package
 from opgen.frontend.shape_functions import load_shape_functions
@@ -77,12 +77,11 @@ def load_requested_extension(request: Request, source: Path, log: Diagnostics) -
     """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
     if request.choice is None:
         return None
-    _check_flags(request, log)
-    keys = frozenset(request.options.dispatch_keys) if request.selects_backends else None
+    warn_of_flags(request.flags, Target.EXTENSION if request.stable_abi is None else Target.STABLE, log)
     shim_root = None if request.stable_abi is not None else _shim_root(request.options)
     options = ExtensionOptions(
         request.is_fragment,
-        keys,
+        request.backends,
         stable_abi=request.stable_abi,
         kernel_builder=request.kernel_builder,
         shim_root=shim_root,
@@ -140,28 +139,6 @@ def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Pat
             yield lists.parent / each.path, each.text
     if request.install_list is not None and not options.dry_run:
         yield request.install_list, render_install_list(file.name for file in placed)
-
-
-def _check_flags(request: Request, log: Diagnostics) -> None:
-    """Warn about flags that only the sources of ATen have."""
-    options = request.options
-    flags = (
-        (request.selected_names is not None, "--op-registration-whitelist"),
-        (request.selection_path is not None, "--op-selection-yaml-path"),
-        (bool(options.static_dispatch_keys), "--static-dispatch-backend"),
-        (options.update_aoti_c_shim, UPDATE_SHIM_FLAG),
-        (options.extend_aoti_c_shim, EXTEND_SHIM_FLAG),
-        (request.fallback_ops_path is not None, FALLBACK_OPS_FLAG),
-        (options.skip_dispatcher_op_registration, "--skip-dispatcher-op-registration"),
-    )
-    for is_given, flag in flags:
-        if is_given:
-            label = "it is for the sources of ATen, which --no-extension writes"
-            log.warning("flag-without-effect", f"{flag} has no effect on an extension", label=label)
-    if request.stable_abi is not None and options.aoti_install_dir is not None:
-        label = "compiled models call the operators through the dispatcher"
-        message = "--aoti-install-dir has no effect on an extension in the stable ABI"
-        log.warning("flag-without-effect", message, label=label)
 
 
 def load_extension(

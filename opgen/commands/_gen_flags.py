@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from opgen.commands._flag_effects import given_flags
 from opgen.diagnostics import Diagnostics
 from opgen.dispatch_keys import (
     MPS_DISPATCH_KEYS,
@@ -24,6 +25,7 @@ from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
 from opgen.frozen_dataclass import dataclass
+from opgen.frozen_map import FrozenMap
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.program.program import Options
 from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose_release
@@ -69,8 +71,8 @@ class Request:
     """Whether an extension's library is defined elsewhere too."""
     with_python: bool
     """Whether an extension gets a Python package."""
-    selects_backends: bool
-    """Whether `--backend-whitelist` says which keys code is written for."""
+    backends: frozenset[DispatchKey] | None
+    """The keys that `--backend-whitelist` names; None for all."""
     stable_abi: Release | None
     """The oldest torch that an extension in the stable ABI is to run with; None for torch's C++."""
     kernel_builder: bool
@@ -79,6 +81,8 @@ class Request:
     """Whether the build is for XPU and so has a list of XPU sources."""
     choice: Choice | None
     """The release of torch; None if it can't be determined, with the reason logged."""
+    flags: FrozenMap[str, str]
+    """The flags that were given, spelled, by the names of their values."""
     namespace: str | None = None
     """The name of a library of operators of MLX, if it is given; others have it in their definitions."""
     install_list: Path | None = None
@@ -265,9 +269,13 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
     """Return what a command line of `gen` asks for; wrong values are reported, wrong flags end the process."""
+    return read_request(_parser().parse_args(argv), log)
+
+
+def _parser() -> Parser:
     parser = Parser(prog="opgen gen")
     add_gen_flags(parser)
-    return read_request(parser.parse_args(argv), log)
+    return parser
 
 
 def _native_aot_folder(given: argparse.Namespace, choice: Choice | None) -> Path | None:
@@ -291,7 +299,6 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
     release = newest_release() if choice is None else choice.release
     mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
     ignored = _ignored_keys(release, mps, xpu, given.mtia)
-    _check_shim_flags(given, log)
     stable_abi = _stable_abi(given, log)
     _check_kernel_builder(given, log)
     options = Options(
@@ -324,11 +331,12 @@ def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
         extension=True if stable_abi is not None else given.extension,
         is_fragment=given.fragment,
         with_python=given.python,
-        selects_backends=bool(given.backend_whitelist),
+        backends=_backends(given.backend_whitelist),
         stable_abi=stable_abi,
         kernel_builder=given.kernel_builder,
         has_xpu=xpu,
         choice=choice,
+        flags=FrozenMap(given_flags(_parser(), given)),
         namespace=given.namespace,
         install_list=given.install_list,
     )
@@ -362,19 +370,14 @@ def _check_kernel_builder(given: argparse.Namespace, log: Diagnostics) -> None:
         log.error(id, f"{flag} and --no-python contradict each other", label=label)
 
 
-def _check_shim_flags(given: argparse.Namespace, log: Diagnostics) -> None:
+def check_shim_flags(request: Request, log: Diagnostics) -> None:
     """Warn about flags of shims that are not written."""
-    if given.aoti_install_dir is not None:
-        return
-    flags = (
-        (given.update_aoti_c_shim, UPDATE_SHIM_FLAG),
-        (given.extend_aoti_c_shim, EXTEND_SHIM_FLAG),
-        (given.aoti_fallback_ops is not None, FALLBACK_OPS_FLAG),
-    )
-    for is_given, flag in flags:
-        if is_given:
-            label = "--aoti-install-dir names the folder that they are written to"
-            log.warning("flag-without-effect", f"{flag} is given, but no shims are written", label=label)
+    if request.options.aoti_install_dir is None:
+        for name in ("update_aoti_c_shim", "extend_aoti_c_shim", "aoti_fallback_ops"):
+            if name in request.flags:
+                label = "--aoti-install-dir names the folder that they are written to"
+                message = f"{request.flags[name]} is given, but no shims are written"
+                log.warning("flag-without-effect", message, label=label)
 
 
 def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[DispatchKey, ...]:
@@ -385,6 +388,11 @@ def _ignored_keys(release: Release, mps: bool, xpu: bool, mtia: bool) -> tuple[D
 def _shim_keys(*, mps: bool, xpu: bool) -> tuple[DispatchKey, ...]:
     switches = ((True, DispatchKey.CPU), (True, DispatchKey.CUDA), (mps, DispatchKey.MPS), (xpu, DispatchKey.XPU))
     return tuple(key for is_on, key in switches if is_on)
+
+
+def _backends(wanted: Sequence[str] | None) -> frozenset[DispatchKey] | None:
+    members = DispatchKey.__members__
+    return frozenset(members[name] for name in wanted if name in members) if wanted else None
 
 
 def _dispatch_keys(

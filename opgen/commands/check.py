@@ -38,7 +38,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     source = mlx_folder(request, log)
     names: Mapping[str, str] = {}
     if source is not None:
-        mlx = load_mlx(source, request, given, log)
+        mlx = load_mlx(source, request, log)
         work, names = (None, names) if mlx is None else (mlx.work, names_in_mlx(mlx.library))
     else:
         generation = load_generation(request, log)

@@ -16,10 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opgen.commands._definitions_kind import makes_extension, makes_mlx
-from opgen.commands._gen_flags import NAMESPACE_FLAG, UPDATE_SHIM_FLAG, Request, add_gen_flags, read_request
+from opgen.commands._flag_effects import Target, warn_of_flags
+from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, check_shim_flags, read_request
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.dispatch_keys import TORCH_DISPATCH_KEYS, DispatchKey
 from opgen.frontend.fallback_ops import load_shims
+from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.native_aot import load_native_aot, native_aot_modules
 from opgen.frontend.native_functions import load_program
 from opgen.frozen_dataclass import dataclass
@@ -31,6 +33,7 @@ from opgen.output.pinned import check_pinned
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
 from opgen.program.program import Options, Program
+from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.run.command import Command, Group
 from opgen.run.inputs import Inputs, find_inputs
 from opgen.run.work import Work
@@ -42,22 +45,6 @@ if TYPE_CHECKING:
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
-FLAGS_OF_MLX: Final = frozenset(
-    {
-        "source_path",
-        "install_dir",
-        "namespace",
-        "format",
-        "dry_run",
-        "jobs",
-        "stamp",
-        "depfile",
-        "quiet",
-        "verbose",
-        "torch_version",
-    }
-)
-"""What `gen` looks at if the definitions are of MLX."""
 # Most runs write the sources of ATen; importing the loaders of extensions and of MLX takes 43 ms and 23 ms.
 LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_generation")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
@@ -147,7 +134,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     request = read_request(given, log)
     source = mlx_folder(request, log)
     if source is not None:
-        mlx = load_mlx(source, request, given, log)
+        mlx = load_mlx(source, request, log)
         return None if mlx is None else mlx.work
     generation = load_generation(request, log)
     return None if generation is None else generation.work
@@ -159,22 +146,12 @@ def mlx_folder(request: Request, log: Diagnostics) -> Path | None:
     return source if source is not None and request.extension is None and makes_mlx(source, log) else None
 
 
-def load_mlx(source: Path, request: Request, given: argparse.Namespace, log: Diagnostics) -> MlxGeneration | None:
+def load_mlx(source: Path, request: Request, log: Diagnostics) -> MlxGeneration | None:
     """Read operators of MLX; return None, with the reasons logged, if anything is wrong."""
-    _warn_of_flags(given, log)
+    warn_of_flags(request.flags, Target.MLX, log)
     names = {} if request.namespace is None else {"namespace": request.namespace}
     generation: MlxGeneration | None = LOAD_MLX(source, request.options.install_dir, log, **names)
     return generation
-
-
-def _warn_of_flags(given: argparse.Namespace, log: Diagnostics) -> None:
-    """Warn about flags that operators of MLX have no use for."""
-    defaults = vars(COMMAND.build_parser().parse_args([]))
-    for name, value in vars(given).items():
-        if name in defaults and name not in FLAGS_OF_MLX and value != defaults[name]:
-            flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
-            label = "'opgen gen_mlx --help' lists the flags that do"
-            log.warning("flag-without-effect", f"{flag} has no effect on operators of MLX", label=label)
 
 
 def load_generation(request: Request, log: Diagnostics) -> Generation | None:
@@ -184,14 +161,13 @@ def load_generation(request: Request, log: Diagnostics) -> Generation | None:
         message = f"'{source}' has operators of MLX, and this command is about those of PyTorch"
         log.error("mlx-definitions", message, label="'opgen gen', 'check' and 'list' read both")
         return None
-    if request.namespace is not None:
-        label = "the namespace in their definitions is the library's name"
-        log.warning("flag-without-effect", f"{NAMESPACE_FLAG} has no effect on operators of PyTorch", label=label)
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
         extension = LOAD_EXTENSION(request, source, log)
         if extension is None:
             return None
         return Generation(extension.program, extension, EXTENSION_WORK(extension, request, source))
+    warn_of_flags(request.flags, Target.ATEN, log)
+    check_shim_flags(request, log)
     inputs = find_inputs(source, log, from_torch=request.from_torch)
     program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:
@@ -214,7 +190,7 @@ def _options_for(program: Program, request: Request) -> Options:
     options = request.options
     of_torch = tuple(key for key in options.dispatch_keys if key in TORCH_DISPATCH_KEYS)
     named = (key for key in DispatchKey if key in program.backend_indices and key not in TORCH_DISPATCH_KEYS)
-    wanted = (key for key in named if key in options.dispatch_keys or not request.selects_backends)
+    wanted = (key for key in named if key in options.dispatch_keys or request.backends is None)
     return replace(options, dispatch_keys=(*of_torch, *wanted))
 
 
@@ -234,7 +210,12 @@ def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | N
     )
     if program is None:
         return None
-    if request.native_aot_folder is not None and program.release.native_aot_stubs:
+    if request.native_aot_folder is not None and not program.release.native_aot_stubs:
+        if "native_aot_ops_dir" in request.flags:
+            message = f"{NATIVE_AOT_FLAG} has no effect on the sources of torch {program.release.name}"
+            label = f"{TORCH_VERSION_FLAG} says of which release the definitions are"
+            log.warning("flag-without-effect", message, label=label)
+    elif request.native_aot_folder is not None:
         program = replace(program, native_aot=load_native_aot(request.native_aot_folder, program, log))
     if request.options.aoti_install_dir is not None:
         program = replace(program, shims=load_shims(program.functions, request.fallback_ops_path, program.release, log))

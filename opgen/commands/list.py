@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
+from opgen.commands._flag_effects import Target, warn_of_flags
 from opgen.commands._gen_flags import add_gen_flags, read_request
 from opgen.commands._mlx import list_mlx
 from opgen.commands._subject import load_formulas
@@ -28,6 +29,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     request = read_request(given, log)
     source = mlx_folder(request, log)
     if source is not None:
+        warn_of_flags(request.flags, Target.MLX, log)
         rows = list_mlx(source, log)
         return None if rows is None else _answer(rows, given)
     generation = load_generation(request, log)

@@ -43,7 +43,6 @@ class ExtensionOptions:
     """Whether the library is defined elsewhere too (`TORCH_LIBRARY_FRAGMENT`)."""
     dispatch_keys: frozenset[DispatchKey] | None = None
     """The keys to write registrations for; None for all that the definitions name."""
-    generate: frozenset[str] = frozenset({"headers", "sources"})
     stable_abi: Release | None = None
     """The oldest torch that a library in the stable ABI is to run with; None for torch's C++."""
     kernel_builder: bool = False
