@@ -225,6 +225,8 @@ _LACKING_ALPHA: Final = ("_foreach_add", "_foreach_sub")
 
 def is_reference(function: NativeFunction, reference: FunctionSchema) -> bool:
     """Return whether an operator on lists applies `reference` to each element."""
+    if len(reference.returns) > 1:
+        return False  # gradients of several lists come in one list, so no element has `grads[0]` and `grads[1]`
     results = len(function.func.returns)
     if results != len(reference.returns) and (results or function.func.kind() is not SchemaKind.inplace):
         return False

@@ -28,6 +28,7 @@ from opgen.api.types import (
     OPTIONAL_INT_ARRAY_REF,
     OPTIONAL_SCALAR_REF,
     OPTIONAL_TENSOR_REF,
+    TENSOR_LIST,
     ArgName,
     ArrayRefCType,
     Binding,
@@ -65,6 +66,8 @@ def argument_ctype(t: Type) -> CType:
     if isinstance(t, OptionalType):
         if isinstance(t.elem, ListType) and t.elem.elem in (BaseType(BaseTy.int), BaseType(BaseTy.SymInt)):
             return OPTIONAL_INT_ARRAY_REF
+        if isinstance(t.elem, ListType) and t.elem.elem == BaseType(BaseTy.Tensor):
+            return OptionalCType(TENSOR_LIST)  # an optional has no reference in it
         return _known(t.elem, _OPTIONALS) or OptionalCType(argument_ctype(t.elem))
     if isinstance(t, ListType):
         if t.elem == OptionalType(BaseType(BaseTy.Tensor)):

@@ -54,7 +54,8 @@ BYTECODE: Final = (
     {"full_0_4": {"instructions": [], "operators": [], "constants": [], "types": [], "register_size": 0}},
     {"Half_0_1": {"instructions": [], "operators": [], "constants": [], "types": ["int"], "register_size": 1}},
 )
-VERSIONS: Final = (
+Versions = tuple[tuple[str, tuple[tuple[str, int, int], ...]], ...]
+VERSIONS: Final[Versions] = (
     ("aten::twice.Tensor", (("twice_0_3", 0, 3),)),
     ("aten::twice", (("twice_4_7", 4, 7),)),
     ("aten::full", (("full_0_4", 0, 4),)),
@@ -73,9 +74,9 @@ def _oracle_text(bytecode: Sequence[Mapping[str, Any]], out: Path) -> str:
     return (out / NAME).read_text(encoding="utf-8")
 
 
-def _make_up_versions(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    ranges = {operator: [Range(first, last) for _, first, last in changes] for operator, changes in VERSIONS}
-    entries = {operator: [Entry(name) for name, _, _ in changes] for operator, changes in VERSIONS}
+def _make_up_versions(torch: Any, monkeypatch: pytest.MonkeyPatch, versions: Versions = VERSIONS) -> None:
+    ranges = {operator: [Range(first, last) for _, first, last in changes] for operator, changes in versions}
+    entries = {operator: [Entry(name) for name, _, _ in changes] for operator, changes in versions}
     monkeypatch.setattr(torch._C, "_get_operator_version_map", lambda: entries)
     monkeypatch.setattr(torch._C, "_get_upgrader_ranges", ranges.__getitem__)
 
@@ -103,21 +104,31 @@ def test_upgraders_made_up(torch: Any, repository: Path, tmp_path: Path, monkeyp
     assert str(compare_texts(NAME, expected, file.text)) == "None"
 
 
-def test_text_is_escaped_and_numbers_may_have_a_point(repository: Path) -> None:
+def test_text_is_escaped_and_numbers_may_have_a_point(
+    torch: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = {"instructions": [], "operators": [], "constants": ['say "x"', 0.5], "types": [], "register_size": 0}
     log = Diagnostics()
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
     (file,) = emit_mobile_upgraders(read_upgraders([{"a_0_1": table}], log), {}, templates)
     assert 'c10::IValue("say \\"x\\""),' in file.text
     assert "c10::IValue(0.5)," in file.text
+    _make_up_versions(torch, monkeypatch, (("aten::a", (("a_0_1", 0, 1),)),))
+    assert 'c10::IValue("say "x"")' in _oracle_text([{"a_0_1": {**table, "constants": ['say "x"']}}], tmp_path)
+    with pytest.raises(ValueError, match="Please add change"):
+        _oracle_text([{"a_0_1": table}], tmp_path)
 
 
-def test_an_operator_that_has_changed_twice(repository: Path) -> None:
+def test_an_operator_that_has_changed_twice(
+    torch: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     upgraders = read_upgraders(BYTECODE, Diagnostics())
     ranges = (VersionRange(0, 3, "twice_0_3"), VersionRange(4, 7, "twice_4_7"))
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
     (file,) = emit_mobile_upgraders(upgraders, {"aten::twice": ranges}, templates)
     assert 'Upgrader({0, 3, "twice_0_3", 1}),\n        Upgrader({4, 7, "twice_4_7", 2})\n' in file.text
+    _make_up_versions(torch, monkeypatch, (("aten::twice", (("twice_0_3", 0, 3), ("twice_4_7", 4, 7))),))
+    assert 'Upgrader({0, 3, "twice_0_3", 0})Upgrader({' in _oracle_text(BYTECODE[:2], tmp_path)
 
 
 def test_byte_code_that_cannot_be_written(

@@ -86,14 +86,18 @@ TYPES = (
 )
 
 
+def _their_unboxing(spelled: str) -> Any:
+    (argument,) = their_model.FunctionSchema.parse(f"f({spelled} x) -> ()").arguments.flat_all
+    policy = {"use_const_ref_for_mutable_tensors": False, "use_ilistref_for_tensor_lists": False}
+    with their_local.parametrize(**policy):
+        return theirs.argumenttype_ivalue_convert(argument.type, "x", mutable=False)
+
+
 @pytest.mark.parametrize("spelled", TYPES)
 def test_types(spelled: str) -> None:
     """Types that torch's operators don't use are unboxed as torchgen does too."""
     text = f"f({spelled} x) -> ()"
-    (their_argument,) = their_model.FunctionSchema.parse(text).arguments.flat_all
-    policy = {"use_const_ref_for_mutable_tensors": False, "use_ilistref_for_tensor_lists": False}
-    with their_local.parametrize(**policy):
-        expected = theirs.argumenttype_ivalue_convert(their_argument.type, "x", mutable=False)
+    expected = _their_unboxing(spelled)
     (argument,) = FunctionSchema.parse(text).arguments.flat_all
     name, ctype, code, declarations = unboxing.argumenttype_ivalue_convert(argument.type, "x")
     assert (name, ctype.cpp_type()) == (expected[0], expected[1].cpp_type())
@@ -107,6 +111,9 @@ def test_a_list_of_optional_numbers_has_a_vector() -> None:
     unboxed = unboxing.unbox(argument.type, "x")
     assert [owner.declaration for owner in unboxed.owners] == ["std::vector<::std::optional<int64_t>> x_vec;"]
     assert unboxed.code[-1] == "at::ArrayRef<::std::optional<int64_t>> x_list_out(x_vec);"
+    code = "\n".join(_their_unboxing("int?[]")[2])
+    assert "at::ArrayRef<::std::optional<int64_t>> x_list_out;" in code
+    assert "x_list_out.push_back(" in code
 
 
 def test_lists_of_lists_keep_their_elements() -> None:
@@ -118,6 +125,9 @@ def test_lists_of_lists_keep_their_elements() -> None:
         "std::vector<at::TensorList> x_vec;",
     ]
     assert "  x_elem_vec_kept.push_back(std::move(x_elem_vec));" in unboxed.code
+    _, _, code, declarations = _their_unboxing("Tensor[][]")
+    assert "std::vector<at::Tensor> x_elem_vec;" in declarations  # outside of the loop
+    assert "at::TensorList x_elem_list_out(x_elem_vec);" in "\n".join(code)
 
 
 def test_what_has_no_type_in_cpp_says_so() -> None:

@@ -98,6 +98,7 @@ def test_an_optional_list_is_the_same_in_structured_operators(text: str) -> None
     for policy in POLICIES:
         found = cpp.argumenttype_type(Type.parse(text), mutable=False, binds="x", policy=policy)
         assert found.cpp_type() == "::std::optional<at::TensorList>"
+    assert structured.argumenttype_type(Type.parse(text), mutable=False, binds="x") == found
 
 
 @pytest.mark.parametrize("text", TYPES)
@@ -117,7 +118,7 @@ def test_values_structured_and_ufuncs(text: str) -> None:
         assert outcome(cpp.valuetype_type, mine, binds="x", symint=symint) == outcome(
             their_cpp.valuetype_type, theirs, binds="x", symint=symint
         )
-    if text not in ("SymInt[]?", "SymInt[2]?"):
+    if text not in ("SymInt[]?", "SymInt[2]?", *OPTIONAL_LISTS):
         assert outcome(structured.argumenttype_type, mine, mutable=False, binds="x") == outcome(
             their_structured.argumenttype_type, theirs, mutable=False, binds="x"
         )

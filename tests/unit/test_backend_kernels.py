@@ -96,6 +96,14 @@ def test_a_key_of_torchs_may_have_kernels_for_operators_that_have_none_there() -
     assert backend.index.dispatch_key is DispatchKey.XPU
 
 
+@pytest.mark.parametrize("key", ["Undefined", "CompositeExplicitAutograd"])
+def test_a_backend_is_a_device(key: str) -> None:
+    log = Diagnostics()
+    text = f"backend: {key}\ncpp_namespace: my\nsupported: [abs]\n"
+    assert load_backend(Source("backend.yaml", text), program_of(ABS), log) is None
+    assert [problem.id for problem in log.found] == ["backend-not-a-device"]
+
+
 def test_operators_of_several_libraries_are_registered_in_each() -> None:
     text = files_of(
         "supported: [abs, twice]",

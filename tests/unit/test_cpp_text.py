@@ -17,6 +17,8 @@ from opgen.model import BaseTy, BaseType
 from opgen.output.template import splice
 from tests.compilers import QUICK
 
+their_templates = pytest.importorskip("torchgen.code_template")
+
 TEXTS = [
     'a "quoted" \\ text\n',
     "ends of lines: \r\n \x0b \x0c \x1c \x85 \u2028 \u2029",
@@ -84,3 +86,4 @@ def test_defaults_keep_their_escapes(default: str, literal: str) -> None:
 def test_only_newlines_end_the_lines_of_a_template(character: str) -> None:
     text = f'"a{character}b"'
     assert splice([text, "", "c  \n\nd\n", "e"], "  ") == f"  {text}\n  c\n\n  d\n  e"
+    assert their_templates.CodeTemplate("  $x").substitute(x=[text]).split("\n") == ['  "a', '  b"']

@@ -216,13 +216,14 @@ def test_operators_on_lists_have_the_derivatives_of_those_on_tensors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "more"),
+    ("results", "lists", "more"),
     [
-        ("(Tensor, Tensor)", ""),
-        ("Tensor", "  output_differentiability: ['self.is_floating_point()']\n"),
+        ("(Tensor, Tensor)", "Tensor[]", ""),
+        ("(Tensor, Tensor)", "(Tensor[], Tensor[])", ""),
+        ("Tensor", "Tensor[]", "  output_differentiability: ['self.is_floating_point()']\n"),
     ],
 )
-def test_what_is_not_about_elements_has_no_derivatives_on_lists(results: str, more: str) -> None:
+def test_what_is_not_about_elements_has_no_derivatives_on_lists(results: str, lists: str, more: str) -> None:
     operators = f"""
 - func: mul.Tensor(Tensor self, Tensor other) -> {results}
   dispatch: {{CPU: mul}}

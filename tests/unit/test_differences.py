@@ -78,6 +78,12 @@ def test_a_composite_kernel_may_be_named() -> None:
     assert kernel.kernel == "doubled"
 
 
+def test_a_kernel_may_return_no_tensor() -> None:
+    program = program_of("- func: count(Tensor self) -> int\n  dispatch: {CPU: count}\n")
+    assert [str(function.func) for function in program.functions] == ["count(Tensor self) -> int"]
+    assert program.backend_indices[DispatchKey.CPU].get_kernel(program.functions[0]) is not None
+
+
 def test_an_operator_is_looked_up_in_its_own_library(templates: TemplateSet) -> None:
     program = program_of("- func: mylib::scale(Tensor self) -> Tensor\n  dispatch: {CPU: scale}\n")
     text = "".join(file.text for file in emit_operator_headers(program, options_of(), templates))
@@ -95,7 +101,7 @@ def test_declarations_give_the_namespace(templates: TemplateSet) -> None:
 
 VIEW = """
 - func: half(Tensor(a) self) -> Tensor(a)
-  dispatch: {CompositeImplicitAutograd: "my::half_kernel"}
+  dispatch: {CompositeImplicitAutograd: "my::half_kernel", Meta: "my::half_meta"}
 """
 
 

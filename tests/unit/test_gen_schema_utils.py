@@ -138,12 +138,20 @@ def test_a_bound_class_has_its_whole_name() -> None:
     """torchgen leaves out the namespace, and what it writes then is no type to torch."""
     schema = FunctionSchemaGen.from_example("use", (("scaler", _ScriptObject()),), ())
     assert str(schema) == "use(__torch__.torch.classes.lib.Scaler scaler) -> ()"
+    weight = torch.quantize_per_tensor(torch.ones(2, 2), 1.0, 0, torch.qint8)
+    bound = (("packed", torch.ops.quantized.linear_prepack(weight, None)),)
+    assert torch._C.parse_schema(str(FunctionSchemaGen.from_example("use", bound, ()))).name == "use"
+    with pytest.raises(RuntimeError, match="but found 'ident' here"):
+        torch._C.parse_schema(str(theirs.FunctionSchemaGen.from_example("use", bound, ())))
 
 
 def test_a_schema_is_what_its_text_says() -> None:
     schema = FunctionSchemaGen.from_example("scale", (("self", X), ("by", 2)), (X,))
     assert schema == FunctionSchema.parse("scale(Tensor self, int by) -> Tensor")
     assert isinstance(schema.arguments.self_arg, SelfArgument)
+    expected = theirs.FunctionSchemaGen.from_example("scale", (("self", X), ("by", 2)), (X,))
+    assert expected.arguments.self_arg is None
+    assert expected != their_model.FunctionSchema.parse(str(expected))
 
 
 def test_what_returns_none_returns_nothing() -> None:
@@ -151,6 +159,9 @@ def test_what_returns_none_returns_nothing() -> None:
 
 
 def test_all_that_has_no_type_is_told_at_once() -> None:
+    with pytest.raises(RuntimeError) as first:
+        theirs.FunctionSchemaGen.from_example("bad_name", (("x", {1}), ("w", None)), (object(),))
+    assert "NoneType" not in str(first.value)
     with pytest.raises(SchemaInferenceError) as caught:
         FunctionSchemaGen.from_example("bad name", (("x", {1}), ("y", []), ("z", [1, "a"]), ("w", None)), (object(),))
     assert_expected_inline(

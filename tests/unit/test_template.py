@@ -77,6 +77,13 @@ def test_references(pattern: str, env: Mapping[str, object], text: str) -> None:
     assert CodeTemplate(pattern).substitute(env) == text
 
 
+def test_where_torchgen_reads_a_reference_otherwise() -> None:
+    theirs = torchgen_templates.CodeTemplate
+    assert theirs("f($x)").substitute(x=("a", "b")) == "f(('a', 'b'))"
+    with pytest.raises(KeyError):
+        theirs("$y").substitute(x=1)
+
+
 def test_keywords_win_over_the_environment() -> None:
     assert CodeTemplate("$x$y").substitute({"x": "env", "y": "env"}, x="keyword") == "keywordenv"
     assert CodeTemplate("$x").substitute(x=1) == "1"
