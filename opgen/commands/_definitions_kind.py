@@ -33,7 +33,7 @@ def makes_extension(source: Path) -> bool:
     """
     try:
         text = read_text(source / _FUNCTIONS, errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         text = ""

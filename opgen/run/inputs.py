@@ -92,6 +92,8 @@ def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
         looked += places
     if missing:
         what = f"'{folder}' has no" if folder.is_dir() else f"there is no folder '{folder}' with"
+        if folder.is_file():
+            what = f"'{folder}' is a file, not a folder with"
         near = _nearest_definitions(folder)
         advice = advice if near is None else f"did you mean '{near}'?  {advice}"
         _log_missing(log, f"{what} {' and '.join(missing)}", advice, looked)
@@ -101,7 +103,7 @@ def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
 def _nearest_definitions(folder: Path) -> Path | None:
     """Return the folder with definitions that was most likely meant: it may be misspelt, above or below."""
     near = nearest_path(folder) or folder
-    places = (near, near.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
+    places = (near, near.parent, near.parent.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
     files = (_DEFINITIONS[0], _MLX_DEFINITIONS)
     return next((each for each in places if each != folder and any((each / file).is_file() for file in files)), None)
 
