@@ -152,7 +152,8 @@ def _accepts(wide: Type, narrow: Type) -> bool:
     if isinstance(wide, OptionalType):
         return _accepts(wide.elem, narrow.elem if isinstance(narrow, OptionalType) else narrow)
     if isinstance(wide, ListType) and isinstance(narrow, ListType):
-        return wide.size in (None, narrow.size) and narrow.size is None and _accepts(wide.elem, narrow.elem)
+        # A list of any size takes all lists; one with a size takes a single element too.
+        return narrow.size in (None, wide.size) and _accepts(wide.elem, narrow.elem)
     if isinstance(wide, BaseType) and isinstance(narrow, BaseType):
         return (wide.name, narrow.name) in _WIDER
     return False

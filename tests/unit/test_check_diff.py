@@ -14,6 +14,9 @@ import yaml
 from expecttest import assert_expected_inline
 
 from opgen import __main__ as command
+from opgen.desk.changes import compare_operators
+from opgen.desk.facts import facts_of
+from tests.unit.tiny_programs import program_of
 
 FLAGS = ["-s", "ops", "--per-operator-headers"]
 EXTRA = "- func: extra(Tensor self) -> Tensor\n  dispatch:\n    CPU: extra_cpu\n"
@@ -252,6 +255,26 @@ def test_what_calls_can_not_do_any_more(library: Path, capsys: pytest.CaptureFix
     (library / "new/native/native_functions.yaml").write_text(text.partition("  dispatch")[0])
     assert command.main(["diff", "old", "new"]) == 0
     assert "breaks callers" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("int[2]", "SymInt[2]", False),
+        ("int[]", "SymInt[]", False),
+        ("int[]", "SymInt[1]", False),
+        ("int[2]?", "SymInt[2]?", False),
+        ("int[2]", "int[]", True),
+        ("int[2]", "int[3]", True),
+        ("SymInt[2]", "int[2]", True),
+    ],
+)
+def test_lists_that_accept_less(before: str, after: str, breaks: bool) -> None:
+    old, new = (
+        facts_of(program_of(f"- func: scale(Tensor self, {type} by) -> Tensor\n"), {}) for type in (before, after)
+    )
+    (change,) = compare_operators(old, new)
+    assert bool(change.breaks_callers) is breaks
 
 
 def test_a_file_is_compared_with_an_extension(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
