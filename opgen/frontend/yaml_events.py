@@ -35,7 +35,7 @@ MAX_ALIASED: Final = 100_000
 MAX_UNREADABLE: Final = 20
 """Maximum number of unreadable entries that are reported for a file."""
 
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n\r\x85\u2028\u2029]*)?)*)*")
+_PROPERTIES = re.compile(r"(?:[&!]\S*(?!\S)(?:\s|(?<=\s)#[^\n\r\x85\u2028\u2029]*(?![^\n\r\x85\u2028\u2029]))*)*")
 _TAG = re.compile(r"!\S*")
 _ENTRY = re.compile(r"^-(?=\s)", re.MULTILINE)
 _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)

@@ -13,8 +13,9 @@ from typing import Final
 
 from opgen.importing.registration import Registration
 
-_LITERAL: Final = r'(?:R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<plain>(?:[^"\\]|\\.)*)")'
-_LITERALS: Final = re.compile(rf"(?:{_LITERAL})", re.DOTALL)
+_LITERAL: Final = re.compile(
+    r'\s*(?:R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<plain>(?:[^"\\]|\\.)*)")\s*', re.DOTALL
+)
 _COMMENT_OR_LITERAL: Final = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.DOTALL
 )
@@ -83,17 +84,12 @@ def _literal(text: str) -> str | None:
     inner = re.sub(
         r"^(?:TORCH_SELECTIVE_SCHEMA|TORCH_SELECTIVE_NAME|at::|torch::schema)\s*\((.*)\)$", r"\1", text, flags=re.S
     )
-    if not re.fullmatch(
-        rf"\s*(?:{re.sub(r'[?]P<[a-z]+>', '?:', _LITERAL).replace('(?P=mark)', r'[a-zA-Z_]*')}\s*)+", inner, re.S
-    ):
-        return None
-    pieces = [
-        found["raw"]
-        if found["raw"] is not None
-        else re.sub(r"\\(.)", lambda e: _ESCAPES.get(e[1], e[1]), found["plain"])
-        for found in _LITERALS.finditer(inner)
-    ]
-    return " ".join("".join(pieces).split())
+    pieces, position = [], 0
+    while found := _LITERAL.match(inner, position):
+        raw, plain = found["raw"], found["plain"]
+        pieces.append(raw if raw is not None else re.sub(r"\\(.)", lambda e: _ESCAPES.get(e[1], e[1]), plain))
+        position = found.end()
+    return " ".join("".join(pieces).split()) if pieces and position == len(inner) else None
 
 
 def _definition(namespace: str, inside: str, offset: int, _: str) -> Registration:

@@ -32,6 +32,7 @@ _TOKEN: Final = re.compile(
 _NAMESPACES: Final = frozenset({"mx", "mlx", "core", "std"})
 _CONTAINERS: Final = ("optional", "vector")
 _TUPLES: Final = ("pair", "tuple")
+_LIST_OF_INTEGERS: Final = re.compile(r"(?:-?\d+(?:,-?\d+)*,?)?")
 _PYTHON_PREFIX: Final = re.compile(r"\b(?:mlx\.core|mx|typing|collections\.abc)\.")
 _LISTS: Final = frozenset({Kind.ARRAY, Kind.INT, Kind.LONG})
 _NO_OPTION: Final = frozenset({Kind.STREAM})
@@ -190,15 +191,14 @@ def _expect_array(reader: _Reader, type: Type, token: _Token) -> None:
 
 def _read_default(reader: _Reader, type: Type, *, ends: tuple[str, ...]) -> Default:
     """Read the default of an argument, in C++'s or Python's spelling."""
-    start, texts, depth = reader.ahead, list[str](), 0
+    start, text, depth, previous = reader.ahead, "", 0, "mark"
     while reader.ahead.kind != "end" and (depth or reader.ahead.text not in ends):
         token = reader.take()
         depth += (token.text in "([{" and token.kind == "mark") - (token.text in ")]}" and token.kind == "mark")
-        texts.append(token.text)
-        last = token
-    if not texts:
+        text += token.text if "mark" in (previous, token.kind) else f" {token.text}"
+        previous, last = token.kind, token
+    if not text:
         raise reader.error("bad-default", "expected a default after '='", start)
-    text = "".join(texts)
     default = _default(text, type)
     if default is None:
         token = _Token("", text, start.start, last.end)
@@ -240,8 +240,9 @@ def _integer(text: str) -> str | None:
 
 
 def _integers(text: str) -> str | None:
-    found = re.fullmatch(r"[({\[]((?:-?\d+,?)*)[)}\]]", text)
-    return "{" + ", ".join(filter(None, found.group(1).split(","))) + "}" if found else None
+    if text[:1] + text[-1:] not in ("()", "[]", "{}") or not _LIST_OF_INTEGERS.fullmatch(text, 1, len(text) - 1):
+        return None
+    return "{" + ", ".join(filter(None, text[1:-1].split(","))) + "}"
 
 
 def _number(text: str) -> str | None:
