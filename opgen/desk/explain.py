@@ -1,9 +1,10 @@
 """An operator → its explanation for authors and reviewers, as one value, as text and as JSON.
 
-explanation = explain(subject, "mylib::scale")
+explanation = explain(subject, function)
 render_explanation(explanation)
 
-mylib::scale, defined at ops/native/native_functions.yaml:3:9
+mylib::scale
+
 forms
   scale        functional   delegates to scale.out   ops/native/native_functions.yaml:3:9
 …

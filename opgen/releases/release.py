@@ -1,10 +1,10 @@
 """What differs between releases of torch, field by field.
 
-    release.base_types          the types that a schema may have
+    release.removed_types       the types that a schema can't have
     release.xpu_keys            the dispatch keys that only a build for XPU has
 
-Code asks the value; it never compares versions. The module of each release defines it as the previous one
-plus changes.
+Code reads these fields and doesn't compare versions; only lists that users may write say `since` (`Release.has`). The
+module of each release defines it as the previous one plus changes.
 """
 
 from __future__ import annotations
@@ -92,5 +92,5 @@ class Release:
         return f"{self.version[0]}.{self.version[1]}"
 
     def has(self, version: tuple[int, int, int]) -> bool:
-        """Return whether what came with `version` of torch is in this release."""
+        """Return whether this release has what came with `version` of torch."""
         return version[:2] <= self.version
