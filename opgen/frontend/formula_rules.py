@@ -21,7 +21,7 @@ from opgen.frontend.formulas import (
     find_foreign_strides,
     find_problems,
     find_word,
-    used_gradient_indices,
+    used_indices,
 )
 from opgen.frontend.forward_formulas import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from opgen.frontend.nodes import Scalar
@@ -200,10 +200,23 @@ def check_backward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnos
         yield Diagnostic("several-gradients", message, formula.value.span, "give each argument a formula of its own")
     if operator.function.namespace != "aten":
         yield from _check_shadowed(formula, operator)
-    if _MASK in words and len(formula.var_names) == 1 and _MASK not in operator.parameters:
+    if _MASK in words and _MASK not in operator.parameters:
+        yield from _check_mask(formula)
+
+
+def _check_mask(formula: Formula) -> Iterator[Diagnostic]:
+    """The mask has an element for each gradient that the formula gives, and is for formulas that give several."""
+    count = len(formula.var_names)
+    if count == 1:
         message = f"'{_MASK}' is for formulas that give several gradients"
         label = f"this one is for '{formula.var_names[0]}' alone, and is computed only if its gradient is needed"
         yield Diagnostic("mask-of-one", message, formula.span_of(_MASK), label)
+        return
+    for start, end, index in used_indices(formula.value.text, _MASK):
+        if index is None or index >= count:
+            message = f"a formula for {count} arguments has '{_MASK}[0]' to '{_MASK}[{count - 1}]'"
+            label = "one for each argument, in their order"
+            yield Diagnostic("gradient-index", message, formula.span(start, end), label)
 
 
 def _check_shadowed(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
@@ -311,7 +324,7 @@ def _ambiguous(formula: Formula, operator: FormulaNames) -> Diagnostic:
 
 
 def _check_indices(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
-    indices = used_gradient_indices(formula.value.text)
+    indices = used_indices(formula.value.text, "grads")
     if not indices or is_foreach_func(operator.function) or _returns_list(operator):
         return
     if find_syntax_error(formula.value.text):

@@ -270,18 +270,17 @@ _WORDS_OF_CPP: Final = frozenset(
         *("Scalar", "ScalarType", "Tensor", "TensorList", "TensorOptions"),
     }
 )
-_GRAD_INDEX: Final = re.compile(r"(?<!\w)grads\s*\[\s*([^\[\]]*)\]?")
 _VALUE: Final = re.compile(r"(?<![A-Za-z0-9_.])(?<!->)(?<!::)[A-Za-z_]\w*\b(?!\(|::)")
 """What may be the name of a value: no function, member or namespace."""
 _COMPARED: Final = re.compile(r"(?<![\w:])\w+\s*<")
 """What may be compared, or be a template, which takes more than a glance to tell."""
 
 
-def used_gradient_indices(formula: str) -> list[tuple[int, int, int | None]]:
-    """Return the gradients that a formula takes by index: start, end and the index; None if it isn't a number."""
+def used_indices(formula: str, name: str) -> list[tuple[int, int, int | None]]:
+    """Return the elements of a list that a formula takes: start, end and the index; None if it isn't a number."""
     return [
         (*found.span(), int(index) if (index := found.group(1).strip()).isdecimal() and index.isascii() else None)
-        for found in _GRAD_INDEX.finditer(formula)
+        for found in re.finditer(rf"(?<!\w){name}\s*\[\s*([^\[\]]*)\]?", formula)
     ]
 
 

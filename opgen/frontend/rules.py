@@ -357,6 +357,8 @@ def _check_defaults(entries: Collection[Entry]) -> Iterator[Diagnostic]:
 def _take(argument: Argument) -> None:
     cpp.argument_type(argument, binds=argument.name)
     dispatcher.check_taken(argument.type)
+    if argument.is_write and argument.type.text not in ("Tensor", "Tensor[]"):
+        raise UnsupportedTypeError(argument.type, "can't be written to: only 'Tensor' and 'Tensor[]' can")
 
 
 def _give(returned: Return) -> None:

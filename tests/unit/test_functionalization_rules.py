@@ -93,9 +93,6 @@ def test_mistakes_of_other_forms() -> None:
   dispatch: {CPU: pour_into}
 - func: both(Tensor self, Tensor(a!) seen) -> Tensor(a!)
   dispatch: {CPU: both}
-- func: maybe(Tensor self, Tensor(a!)? seen) -> Tensor
-  dispatch: {CPU: maybe}
-  autogen: maybe_functional, maybe.out
 """
     assert_expected_inline(
         report(Source("ops.yaml", definitions)),
@@ -112,10 +109,7 @@ ops.yaml:5:9: error: 'pour.into' writes to its arguments, and has no functional 
 ops.yaml:7:9: error: 'both' returns 'seen', which it writes to [returned-write]
     7 | - func: both(Tensor self, Tensor(a!) seen) -> Tensor(a!)
       |         ^^^^ remove it from the returns: callers already have it
-ops.yaml:9:9: error: 'maybe' writes to 'seen', which may be None [autogen-optional-write]
-    9 | - func: maybe(Tensor self, Tensor(a!)? seen) -> Tensor
-      |         ^^^^^ write the entries of maybe_functional and maybe.out yourself, or drop the '?'
-5 errors
+4 errors
 """,
     )
 
