@@ -26,15 +26,15 @@ from opgen.backend.listed_operators import Listed, Listings, check_lists
 from opgen.diagnostics import Diagnostic, Diagnostics, Source, Span, UserError, expected
 from opgen.dispatch_keys import is_generic_dispatch_key
 from opgen.frontend.cpp_names import identifier, qualified_name
-from opgen.frontend.entries import schema_diagnostic
+from opgen.frontend.entry_fields import schema_diagnostic
 from opgen.frontend.fields import (
     Field,
+    OneOf,
     Table,
     Values,
     boolean,
     check_present,
     list_of,
-    one_of,
     read_fields,
     scalar,
     text,
@@ -114,7 +114,7 @@ class ExternalBackend:
 
 def _dispatch_key(node: Node) -> DispatchKey:
     word = scalar(node)
-    key = one_of("dispatch key", DispatchKey.__members__)(word)
+    key = OneOf("dispatch key", DispatchKey.__members__)(word)
     if key in (DispatchKey.Undefined, DispatchKey.Meta) or is_generic_dispatch_key(key):
         label = "write the dispatch key of a device, such as PrivateUse1"
         raise UserError(
@@ -138,18 +138,72 @@ def _nodes(node: Node) -> tuple[Node, ...]:
 
 
 # These two are required; but what is wrong with the others is to be seen without them too.
-BACKEND: Field[DispatchKey | None] = Field("backend", _dispatch_key, default=None)
-CPP_NAMESPACE: Field[Scalar | None] = Field("cpp_namespace", qualified_name, default=None)
-CLASS_NAME: Field[Scalar | None] = Field("class_name", identifier, default=None, may_be_empty=True)
-EXTRA_HEADERS: Field[tuple[str, ...]] = Field("extra_headers", _header_lines, default=(), may_be_empty=True)
-USE_OUT_AS_PRIMARY = Field("use_out_as_primary", boolean, default=False)
-DEVICE_GUARD = Field("device_guard", boolean, default=False)
-SUPPORTED: Field[tuple[Scalar, ...]] = Field("supported", _operators, default=(), may_be_empty=True)
-AUTOGRAD: Field[tuple[Scalar, ...]] = Field("autograd", _operators, default=(), may_be_empty=True)
-SYMINT: Field[tuple[Scalar, ...]] = Field("symint", _operators, default=(), may_be_empty=True)
-FULL_CODEGEN: Field[tuple[Scalar, ...]] = Field("full_codegen", _operators, default=(), may_be_empty=True)
-IR_GEN: Field[tuple[Scalar, ...]] = Field("ir_gen", _operators, default=(), may_be_empty=True)
-NON_NATIVE: Field[tuple[Node, ...]] = Field("non_native", _nodes, default=(), may_be_empty=True)
+BACKEND: Field[DispatchKey | None] = Field(
+    "backend", _dispatch_key, default=None, description="The backend's dispatch key."
+)
+CPP_NAMESPACE: Field[Scalar | None] = Field(
+    "cpp_namespace", qualified_name, default=None, description="The C++ namespace of the class that has the kernels."
+)
+CLASS_NAME: Field[Scalar | None] = Field(
+    "class_name",
+    identifier,
+    default=None,
+    may_be_empty=True,
+    description="The C++ class whose static members are the kernels.",
+)
+EXTRA_HEADERS: Field[tuple[str, ...]] = Field(
+    "extra_headers",
+    _header_lines,
+    default=(),
+    may_be_empty=True,
+    description="Lines at the top of the generated sources, such as includes.",
+)
+USE_OUT_AS_PRIMARY = Field(
+    "use_out_as_primary",
+    boolean,
+    default=False,
+    description="Whether out kernels are written, and other forms are derived from them.",
+)
+DEVICE_GUARD = Field(
+    "device_guard",
+    boolean,
+    default=False,
+    description="Whether the tensors' device becomes the current one while a kernel runs.",
+)
+SUPPORTED: Field[tuple[Scalar, ...]] = Field(
+    "supported", _operators, default=(), may_be_empty=True, description="Operators with a kernel of the backend."
+)
+AUTOGRAD: Field[tuple[Scalar, ...]] = Field(
+    "autograd",
+    _operators,
+    default=(),
+    may_be_empty=True,
+    description="Operators with a kernel under the backend's autograd key.",
+)
+SYMINT: Field[tuple[Scalar, ...]] = Field(
+    "symint", _operators, default=(), may_be_empty=True, description="Operators whose kernels take symbolic integers."
+)
+FULL_CODEGEN: Field[tuple[Scalar, ...]] = Field(
+    "full_codegen",
+    _operators,
+    default=(),
+    may_be_empty=True,
+    description="Operators of a lazy backend whose kernels and nodes are generated.",
+)
+IR_GEN: Field[tuple[Scalar, ...]] = Field(
+    "ir_gen",
+    _operators,
+    default=(),
+    may_be_empty=True,
+    description="Operators of a lazy backend whose nodes are generated; you write their kernels.",
+)
+NON_NATIVE: Field[tuple[Node, ...]] = Field(
+    "non_native",
+    _nodes,
+    default=(),
+    may_be_empty=True,
+    description="Nodes of a lazy backend for operators that torch does not have.",
+)
 TABLE: Final = Table.of(
     BACKEND,
     CPP_NAMESPACE,
@@ -171,9 +225,20 @@ _PROPERTY_SETS: Final = MappingProxyType({word: words for words in PROPERTY_SETS
 _COPY: Final = "_copy_from"
 """The operator by which torch copies between a device and the CPU."""
 
-FUNC = Field("func", scalar)
-OPKIND: Field[str | None] = Field("opkind", text, default=None)
-PROPERTIES: Field[tuple[Scalar, ...]] = Field("properties", _operators, default=(), may_be_empty=True)
+FUNC = Field("func", scalar, description="The schema of the node.")
+OPKIND: Field[str | None] = Field(
+    "opkind",
+    text,
+    default=None,
+    description="The C++ expression for what the node computes, such as at::prim::Constant.",
+)
+PROPERTIES: Field[tuple[Scalar, ...]] = Field(
+    "properties",
+    _operators,
+    default=(),
+    may_be_empty=True,
+    description="Which parts of the node's class are generated, and how.",
+)
 NODE_TABLE: Final = Table.of(FUNC, OPKIND, PROPERTIES)
 
 

@@ -17,15 +17,15 @@ from typing import Any, Final
 
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.backend import backend_yaml
-from opgen.desk.key_descriptions import DERIVATIVE_KEYS, DESCRIPTIONS
 from opgen.dispatch_keys import DispatchKey
-from opgen.frontend import derivative_entries, entries, selection, tags
-from opgen.frontend.fields import Field, Table
+from opgen.frontend import derivative_entries, entry_fields, selection, tags
+from opgen.frontend.cpp_names import identifier, qualified_name
+from opgen.frontend.fields import Convert, Field, OneOf, Table, boolean, scalar, text, word_list
 from opgen.frontend.formula_languages import CPP, PYTHON
 from opgen.mlx import definitions as mlx
 from opgen.mlx.model import Batching
 from opgen.mlx.types import DTYPE_SETS, ELEMENT_TYPES
-from opgen.model import DTYPE_CLASSES, DeviceCheckType, ScalarType, UfuncKey, Variant
+from opgen.model import DTYPE_CLASSES, ScalarType, UfuncKey, Variant
 from opgen.selective_build.dtypes import DTYPES
 
 Json = dict[str, Any]
@@ -46,11 +46,6 @@ def _words(items: Mapping[str, Any] = _TEXT) -> Json:
 
 def _list(items: Mapping[str, Any] = _TEXT) -> Json:
     return {"type": "array", "items": dict(items)}
-
-
-def _or_nothing(schema: Json) -> Json:
-    """Return the schema of a key whose value may be missing."""
-    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _keys_of(names: list[str], value: Mapping[str, Any]) -> Json:
@@ -90,122 +85,103 @@ def _dispatch_key_names() -> list[str]:
     return [key.name for key in DispatchKey if key is not DispatchKey.Undefined]
 
 
-def _shapes(known_tags: Mapping[str, str]) -> Mapping[Field[Any], Json]:
-    """Return the value of each key, by the field that reads it."""
-    operators = _or_nothing(_list())
+_OF_CONVERTERS: Final[Mapping[Convert[Any], Mapping[str, Any]]] = MappingProxyType(
+    {
+        boolean: _BOOLEAN,
+        identifier: _IDENTIFIER,
+        qualified_name: _QUALIFIED,
+        scalar: _TEXT,
+        text: _TEXT,
+        word_list: _words(),
+    }
+)
+"""The values that converters accept; those of others are with the table of their file."""
+
+
+def _table(table: Table, shapes: Mapping[Field[Any], Mapping[str, Any]]) -> Json:
+    """Return the mapping that a table reads; `shapes` has the values of fields whose converters don't tell."""
+    fields = table.fields.values()
     return {
-        entries.FUNC: {"type": "string", "pattern": r"^[^()]+\(.*\)\s*->\s*.+$"},
-        entries.VARIANTS: _variants(),
-        entries.DISPATCH: _keys_of(_dispatch_key_names(), _QUALIFIED),
-        entries.STRUCTURED: dict(_BOOLEAN),
-        entries.STRUCTURED_DELEGATE: dict(_TEXT),
-        entries.STRUCTURED_INHERITS: dict(_QUALIFIED),
-        entries.PRECOMPUTED: _words(),
-        entries.AUTOGEN: _words(),
-        entries.MANUAL_KERNEL_REGISTRATION: dict(_BOOLEAN),
-        entries.MANUAL_CPP_BINDING: dict(_BOOLEAN),
-        entries.PYTHON_MODULE: dict(_IDENTIFIER),
-        entries.CATEGORY_OVERRIDE: dict(_TEXT),
-        entries.DEVICE_GUARD: dict(_BOOLEAN),
-        entries.DEVICE_CHECK: {"enum": list(DeviceCheckType.__members__)},
-        entries.CPP_NO_DEFAULT_ARGS: _words(),
-        entries.USE_CONST_REF: dict(_BOOLEAN),
-        entries.UFUNC_INNER_LOOP: _ufuncs(),
-        entries.TAGS: _tag_words(known_tags),
-        entries.RANDOM: dict(_BOOLEAN),
-        entries.DOC: dict(_TEXT),
-        tags.TAG: dict(_IDENTIFIER),
-        tags.DESCRIPTION: dict(_TEXT),
+        "type": "object",
+        "properties": {each.name: {"description": each.description, **_shape(each, shapes)} for each in fields},
+        "required": [each.name for each in table.required],
+        "additionalProperties": False,
+    }
+
+
+def _shape(field: Field[Any], shapes: Mapping[Field[Any], Mapping[str, Any]]) -> Json:
+    if field in shapes:
+        shape = shapes[field]
+    elif isinstance(field.convert, OneOf):
+        shape = {"enum": list(field.convert.legal)}
+    else:
+        shape = _OF_CONVERTERS[field.convert]
+    # The key may be there without a value.
+    return {"anyOf": [dict(shape), {"type": "null"}]} if field.may_be_empty else dict(shape)
+
+
+def _native_functions(known_tags: Mapping[str, str]) -> Json:
+    shapes = {
+        entry_fields.FUNC: {"type": "string", "pattern": r"^[^()]+\(.*\)\s*->\s*.+$"},
+        entry_fields.VARIANTS: _variants(),
+        entry_fields.DISPATCH: _keys_of(_dispatch_key_names(), _QUALIFIED),
+        entry_fields.STRUCTURED_DELEGATE: _TEXT,
+        entry_fields.PRECOMPUTED: _words(),
+        entry_fields.AUTOGEN: _words(),
+        entry_fields.UFUNC_INNER_LOOP: _ufuncs(),
+        entry_fields.TAGS: _tag_words(known_tags),
+    }
+    return _list(_table(entry_fields.TABLE, shapes))
+
+
+def _tags(known_tags: Mapping[str, str]) -> Json:
+    return _list(_table(tags.TABLE, {}))
+
+
+def _backend(known_tags: Mapping[str, str]) -> Json:
+    operators = (
+        *(backend_yaml.SUPPORTED, backend_yaml.AUTOGRAD, backend_yaml.SYMINT),
+        *(backend_yaml.FULL_CODEGEN, backend_yaml.IR_GEN),
+    )
+    shapes: dict[Field[Any], Json] = {
         backend_yaml.BACKEND: {"enum": _dispatch_key_names()},
-        backend_yaml.CPP_NAMESPACE: dict(_QUALIFIED),
-        backend_yaml.CLASS_NAME: _or_nothing(dict(_IDENTIFIER)),
-        backend_yaml.EXTRA_HEADERS: _or_nothing(_words()),
-        backend_yaml.USE_OUT_AS_PRIMARY: dict(_BOOLEAN),
-        backend_yaml.DEVICE_GUARD: dict(_BOOLEAN),
-        backend_yaml.SUPPORTED: operators,
-        backend_yaml.AUTOGRAD: operators,
-        backend_yaml.SYMINT: operators,
-        backend_yaml.FULL_CODEGEN: operators,
-        backend_yaml.IR_GEN: operators,
-        backend_yaml.NON_NATIVE: _or_nothing(_list(_table(backend_yaml.NODE_TABLE, _node_shapes()))),
-        selection.ALL_OPERATORS: dict(_BOOLEAN),
-        selection.ALL_ELSE: dict(_BOOLEAN),
+        backend_yaml.EXTRA_HEADERS: _words(),
+        **dict.fromkeys(operators, _list()),
+        backend_yaml.NON_NATIVE: _list(_table(backend_yaml.NODE_TABLE, {backend_yaml.PROPERTIES: _list()})),
+    }
+    return _table(backend_yaml.TABLE, shapes)
+
+
+def _selection(known_tags: Mapping[str, str]) -> Json:
+    operator = _table(selection.OPERATOR_TABLE, {selection.OPERATOR_DEBUG_INFO: _list()})
+    shapes: dict[Field[Any], Json] = {
         selection.DEBUG_INFO: _list(),
-        selection.OPERATORS: {"type": "object", "additionalProperties": _selected_operator()},
+        selection.OPERATORS: {
+            "type": "object",
+            "additionalProperties": {"anyOf": [operator, {"type": "null"}]},
+        },
         selection.KERNELS: {"type": "object", "additionalProperties": _words({"enum": sorted(DTYPES)})},
         selection.ET_KERNELS: {"type": "object", "additionalProperties": _list()},
         selection.CLASSES: _words(),
         selection.FEATURES: _words(),
     }
-
-
-def _node_shapes() -> Mapping[Field[Any], Json]:
-    return {
-        backend_yaml.FUNC: dict(_TEXT),
-        backend_yaml.OPKIND: dict(_TEXT),
-        backend_yaml.PROPERTIES: _or_nothing(_list()),
-    }
-
-
-def _selected_operator() -> Json:
-    shapes = {
-        selection.IS_ROOT: dict(_BOOLEAN),
-        selection.FOR_TRAINING: dict(_BOOLEAN),
-        selection.ALL_OVERLOADS: dict(_BOOLEAN),
-        selection.OPERATOR_DEBUG_INFO: _list(),
-    }
-    return _or_nothing(_table(selection.OPERATOR_TABLE, shapes))
-
-
-def _table(table: Table, shapes: Mapping[Field[Any], Json]) -> Json:
-    """Return the mapping that a table reads."""
-    properties = {
-        field.name: {"description": DESCRIPTIONS[table.fields[field.name]], **shapes[field]}
-        for field in table.fields.values()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [field.name for field in table.required],
-        "additionalProperties": False,
-    }
-
-
-def _native_functions(known_tags: Mapping[str, str]) -> Json:
-    return {"type": "array", "items": _table(entries.TABLE, _shapes(known_tags))}
-
-
-def _tags(known_tags: Mapping[str, str]) -> Json:
-    return {"type": "array", "items": _table(tags.TABLE, _shapes(known_tags))}
-
-
-def _backend(known_tags: Mapping[str, str]) -> Json:
-    return _table(backend_yaml.TABLE, _shapes(known_tags))
-
-
-def _selection(known_tags: Mapping[str, str]) -> Json:
-    return _table(selection.TABLE, _shapes(known_tags))
+    return _table(selection.TABLE, shapes)
 
 
 def _mlx(known_tags: Mapping[str, str]) -> Json:
     one_or_several: Json = {"anyOf": [dict(_TEXT), _list()]}
     texts: Json = {"type": "object", "additionalProperties": dict(_TEXT)}
     dtype: Json = {"enum": list(ELEMENT_TYPES)}
-    shapes: dict[Field[Any], Json] = {
-        mlx.NAME: dict(_IDENTIFIER),
-        mlx.SIGNATURE: dict(_TEXT),
-        mlx.CPP_SIGNATURE: dict(_TEXT),
-        mlx.PYTHON_SIGNATURE: dict(_TEXT),
+    shapes: dict[Field[Any], Mapping[str, Any]] = {
         mlx.DISPATCH: {
             "type": "object",
             "properties": {device: dict(_QUALIFIED) for device in mlx.DEVICES},
             "additionalProperties": False,
         },
-        mlx.COMPOSITE: dict(_TEXT),
-        mlx.PYTHON_NAME: dict(_IDENTIFIER),
+        mlx.COMPOSITE: _TEXT,
+        mlx.PYTHON_NAME: _IDENTIFIER,
         mlx.GRAD: texts,
-        mlx.DOC: dict(_TEXT),
-        mlx.POINTWISE: dict(_BOOLEAN),
+        mlx.DOC: _TEXT,
         # The words are what an editor suggests; C++ expressions are legal too.
         mlx.SHAPE: {"anyOf": [{"enum": list(mlx.SHAPE_RULES)}, *one_or_several["anyOf"]]},
         mlx.DTYPES: {"anyOf": [{"enum": [*DTYPE_SETS, *ELEMENT_TYPES]}, {**_list(dtype), "minItems": 1}]},
@@ -213,19 +189,19 @@ def _mlx(known_tags: Mapping[str, str]) -> Json:
         mlx.RESULT_DTYPE: {"anyOf": [{"enum": [mlx.SAME_DTYPE, *ELEMENT_TYPES]}, *one_or_several["anyOf"]]},
         mlx.VMAP: {"anyOf": [{"enum": [each.value for each in Batching]}, texts]},
     }
-    return {"type": "array", "items": _table(mlx.TABLE, shapes)}
+    return _list(_table(mlx.TABLE, shapes))
 
 
 def _derivatives(known_tags: Mapping[str, str]) -> Json:
     """Return the schema of an entry: a few fixed keys, and formulas by argument or result."""
-    text = {"type": ["string", "number"]}
-    languages = {CPP: text, PYTHON: text}
+    formula_text = {"type": ["string", "number"]}
+    languages = {CPP: formula_text, PYTHON: formula_text}
     formula = {
         "type": ["string", "number", "object"],
         "properties": languages,
         "additionalProperties": False,
         "minProperties": 1,
-        "description": DERIVATIVE_KEYS["formula"],
+        "description": derivative_entries.DESCRIPTIONS["formula"],
     }
     truths = {"type": "array", "items": {"type": ["boolean", "string"]}}
     formulas = {"type": "object", "additionalProperties": formula, "minProperties": 1}
@@ -243,7 +219,9 @@ def _derivatives(known_tags: Mapping[str, str]) -> Json:
     }
     entry = {
         "type": "object",
-        "properties": {key: {"description": DERIVATIVE_KEYS[key], **shape} for key, shape in shapes.items()},
+        "properties": {
+            key: {"description": derivative_entries.DESCRIPTIONS[key], **shape} for key, shape in shapes.items()
+        },
         "required": [derivative_entries.NAME],
         "additionalProperties": formula,
     }

@@ -22,7 +22,7 @@ from opgen.api.cpp import name as cpp_name
 from opgen.api.python import Deprecation
 from opgen.api.python_overloads import DeprecatedForm
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, Span, UserError, expected
-from opgen.frontend.entries import schema_diagnostic
+from opgen.frontend.entry_fields import schema_diagnostic
 from opgen.frontend.fields import Field, Table, read_fields, scalar
 from opgen.frontend.nodes import ListNode, Node, Scalar, load_yaml
 from opgen.frozen_dataclass import dataclass

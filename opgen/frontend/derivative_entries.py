@@ -26,7 +26,7 @@ from opgen.api.python_stubs import legal_name
 from opgen.api.types import Binding
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, did_you_mean, expected
 from opgen.dispatch_keys import DispatchKey
-from opgen.frontend.entries import schema_diagnostic
+from opgen.frontend.entry_fields import schema_diagnostic
 from opgen.frontend.fields import boolean, kind_of, scalar
 from opgen.frontend.formula_languages import (
     WrittenFormula,
@@ -57,6 +57,16 @@ NAME: Final = "name"
 DISPATCH: Final = "dispatch"
 OUTPUT_DIFFERENTIABILITY: Final = "output_differentiability"
 HANDLES_COMPLEX: Final = "handles_complex"
+DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        NAME: "The operator's schema, without its namespace.",
+        DISPATCH: "Formulas by dispatch key: Default, and keys such as AutogradCUDA.",
+        OUTPUT_DIFFERENTIABILITY: "Whether each result is differentiable, or a C++ condition.",
+        HANDLES_COMPLEX: "True if the formulas hold for complex tensors.",
+        "formula": "A C++ expression for the gradient of the arguments, or the tangent of the result, in the key.",
+    }
+)
+"""The keys of an entry in derivatives.yaml; `formula` stands for those that name arguments or results."""
 _WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY, HANDLES_COMPLEX)
 
 AUTOGRAD_KEYS: Final = tuple(

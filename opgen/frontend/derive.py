@@ -17,7 +17,8 @@ from typing import Final
 from opgen.api.boxing import is_boxed
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostics, Note, did_you_mean
-from opgen.frontend.entries import AUTOGEN, Entry, implied_tags
+from opgen.frontend.entries import Entry, implied_tags
+from opgen.frontend.entry_fields import AUTOGEN
 from opgen.frontend.groups import Forms
 from opgen.frozen_dataclass import dataclass
 from opgen.model import (

@@ -13,28 +13,37 @@ becomes an `Entry` with the function `scale` of namespace `mylib` and two kernel
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from opgen.api.boxing import is_boxed
 from opgen.api.cpp import name as cpp_name
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, UserError, closest, expected
-from opgen.frontend.cpp_names import identifier, is_identifier, qualified_name
+from opgen.frontend.cpp_names import is_identifier, qualified_name
+from opgen.frontend.entry_fields import (
+    CPP_NO_DEFAULT_ARGS,
+    DISPATCH,
+    FUNC,
+    PRECOMPUTED,
+    STRUCTURED,
+    STRUCTURED_DELEGATE,
+    TABLE,
+    TAGS,
+    UFUNC_INNER_LOOP,
+    plain_texts,
+    schema_diagnostic,
+)
 from opgen.frontend.fields import (
-    Field,
-    Table,
+    OneOf,
     Values,
-    boolean,
     kind_of,
     missing_space,
-    one_of,
     read_fields,
     scalar,
-    text,
     word_list,
 )
-from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
+from opgen.frontend.nodes import MappingNode, Node, Scalar
 from opgen.frontend.tags import TagDefinition
 from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
@@ -43,18 +52,15 @@ from opgen.model import (
     DTYPE_CLASSES,
     Argument,
     BackendMetadata,
-    DeviceCheckType,
     DispatchKey,
     FunctionSchema,
     NativeFunction,
-    OperatorName,
     Precompute,
     ScalarType,
     SchemaError,
     SchemaKind,
     UfuncInnerLoop,
     UfuncKey,
-    Variant,
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
@@ -115,115 +121,6 @@ def _name_span(func: Scalar) -> Span:
     start = _name_offset(func)
     return func.span_at(start, start + len(func.text[start:].partition("(")[0].rstrip()))
 
-
-# --------------------------------------------------------------------------- converters
-
-
-_variant: Final = one_of("variant", Variant.__members__)
-_VARIANTS: Final = MappingProxyType(
-    {
-        "function": frozenset({Variant.function}),
-        "method": frozenset({Variant.method}),
-        "function, method": frozenset({Variant.function, Variant.method}),
-    }
-)
-"""The usual spellings."""
-
-
-def _variants(node: Node) -> frozenset[Variant]:
-    usual = _VARIANTS.get(node.text) if isinstance(node, Scalar) else None
-    return frozenset([_variant(word) for word in word_list(node)]) if usual is None else usual
-
-
-def _operator_names(node: Node) -> tuple[tuple[OperatorName, Scalar], ...]:
-    return tuple([(_operator_name(word), word) for word in word_list(node)])
-
-
-def _operator_name(word: Scalar) -> OperatorName:
-    try:
-        return OperatorName.parse(word.text)
-    except SchemaError as problem:
-        raise schema_diagnostic(problem, word, 0) from None
-
-
-def _delegate(node: Node) -> tuple[OperatorName, Scalar]:
-    word = scalar(node)
-    return _operator_name(word), word
-
-
-def _dispatch(node: Node) -> MappingNode:
-    if isinstance(node, MappingNode):
-        return node
-    message = f"a dispatch table must be a mapping, not {kind_of(node)}"
-    label = "write 'CPU: kernel' on a line of its own" + (", without '- '" if isinstance(node, ListNode) else "")
-    label = missing_space(node) or label
-    raise UserError(Diagnostic("wrong-kind", message, node.span, label))
-
-
-def _list_of_texts(node: Node) -> tuple[Scalar, ...]:
-    return tuple(scalar(item) for item in node.items) if isinstance(node, ListNode) else (scalar(node),)
-
-
-def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserError:
-    """Return a mistake in a schema, with its place in the scalar."""
-    start = min(offset + problem.start, len(where.text))
-    span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
-    notes = []
-    if where.eaten_comment() is not None:
-        notes.append(Note("' #' starts a comment in YAML: quote the value", where.eaten_comment()))
-    return UserError(Diagnostic(problem.id, problem.message, span, problem.label, tuple(notes)))
-
-
-FUNC = Field("func", scalar)
-VARIANTS = Field("variants", _variants, default=_VARIANTS["function"])
-DISPATCH: Field[MappingNode | None] = Field("dispatch", _dispatch, default=None)
-STRUCTURED = Field("structured", boolean, default=False)
-STRUCTURED_DELEGATE: Field[tuple[OperatorName, Scalar] | None] = Field("structured_delegate", _delegate, default=None)
-STRUCTURED_INHERITS: Field[Scalar | None] = Field("structured_inherits", qualified_name, default=None)
-PRECOMPUTED: Field[tuple[Scalar, ...]] = Field("precomputed", _list_of_texts, default=())
-AUTOGEN: Field[tuple[tuple[OperatorName, Scalar], ...]] = Field("autogen", _operator_names, default=())
-MANUAL_KERNEL_REGISTRATION = Field("manual_kernel_registration", boolean, default=False)
-MANUAL_CPP_BINDING = Field("manual_cpp_binding", boolean, default=False)
-PYTHON_MODULE: Field[Scalar | None] = Field("python_module", identifier, default=None)
-CATEGORY_OVERRIDE: Field[str | None] = Field("category_override", text, default=None)
-DEVICE_GUARD = Field("device_guard", boolean, default=True)
-DEVICE_CHECK = Field(
-    "device_check", one_of("device check", DeviceCheckType.__members__), default=DeviceCheckType.ExactSame
-)
-CPP_NO_DEFAULT_ARGS: Field[tuple[Scalar, ...]] = Field("cpp_no_default_args", word_list, default=())
-USE_CONST_REF = Field("use_const_ref_for_mutable_tensors", boolean, default=False)
-UFUNC_INNER_LOOP: Field[Node | None] = Field("ufunc_inner_loop", lambda node: node, default=None)
-TAGS: Field[tuple[Scalar, ...]] = Field("tags", word_list, default=())
-RANDOM: Field[bool | None] = Field("random", boolean, default=None)
-DOC: Field[str | None] = Field("doc", text, default=None)
-
-TABLE: Final = Table.of(
-    FUNC,
-    VARIANTS,
-    DISPATCH,
-    STRUCTURED,
-    STRUCTURED_DELEGATE,
-    STRUCTURED_INHERITS,
-    PRECOMPUTED,
-    AUTOGEN,
-    MANUAL_KERNEL_REGISTRATION,
-    MANUAL_CPP_BINDING,
-    PYTHON_MODULE,
-    CATEGORY_OVERRIDE,
-    DEVICE_GUARD,
-    DEVICE_CHECK,
-    CPP_NO_DEFAULT_ARGS,
-    USE_CONST_REF,
-    UFUNC_INNER_LOOP,
-    TAGS,
-    RANDOM,
-    DOC,
-)
-"""Every key that an entry may have.
-
-All but two are torch's: `random: False` says that an operator whose name sounds random isn't, and
-`doc` is the operator's documentation.
-"""
 
 # --------------------------------------------------------------------------- the entry
 
@@ -353,7 +250,7 @@ def _function(
         has_composite_explicit_autograd_non_functional_kernel=(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
-        tags=_texts(written[TAGS]) | implied if TAGS in written else implied,
+        tags=plain_texts(written[TAGS]) | implied if TAGS in written else implied,
         is_boxed=func.is_liberal and is_boxed(func),
     )
 
@@ -361,38 +258,18 @@ def _function(
 def _stated(values: Values) -> dict[str, Any]:
     """Return the attributes of the function that single fields determine, including absent ones."""
     stated = dict(_UNSTATED)
-    for field in _ATTRIBUTES.keys() & values.written.keys():
-        name, plain = _ATTRIBUTES[field]
-        value = values.written[field]
-        stated[name] = value if plain is None else plain(value)
+    for field, value in values.written.items():
+        if field.attribute:
+            stated[field.attribute] = value if field.plain is None else field.plain(value)
     return stated
 
 
-def _texts(words: Iterable[Scalar]) -> frozenset[str]:
-    return frozenset([word.text for word in words])
-
-
-_ATTRIBUTES: Final[Mapping[Field[Any], tuple[str, Callable[[Any], object] | None]]] = MappingProxyType(
-    {
-        VARIANTS: ("variants", None),
-        STRUCTURED: ("structured", None),
-        STRUCTURED_DELEGATE: ("structured_delegate", lambda delegate: delegate[0]),
-        STRUCTURED_INHERITS: ("structured_inherits", lambda name: name.text),
-        AUTOGEN: ("autogen", lambda names: tuple([name for name, _ in names])),
-        MANUAL_KERNEL_REGISTRATION: ("manual_kernel_registration", None),
-        MANUAL_CPP_BINDING: ("manual_cpp_binding", None),
-        PYTHON_MODULE: ("python_module", lambda name: name.text),
-        CATEGORY_OVERRIDE: ("category_override", None),
-        DEVICE_GUARD: ("device_guard", None),
-        DEVICE_CHECK: ("device_check", None),
-        CPP_NO_DEFAULT_ARGS: ("cpp_no_default_args", _texts),
-        USE_CONST_REF: ("use_const_ref_for_mutable_tensors", None),
-        DOC: ("doc", None),
-    }
-)
-"""The attributes of a function that one field determines, and how to convert the field's value."""
 _UNSTATED: Final = MappingProxyType(
-    {name: _texts(()) if plain is _texts else field.default for field, (name, plain) in _ATTRIBUTES.items()}
+    {
+        each.attribute: plain_texts(()) if each.plain is plain_texts else each.default
+        for each in TABLE.fields.values()
+        if each.attribute
+    }
 )
 """Their values for an entry without these fields."""
 
@@ -533,7 +410,7 @@ def _read_inner_loops(node: Node, log: Diagnostics) -> FrozenMap[UfuncKey, Ufunc
     loops: dict[UfuncKey, UfuncInnerLoop] = {}
     for key, value in _keyed_loops(node):
         try:
-            ufunc_key = UfuncKey.Generic if key is None else one_of("ufunc key", UfuncKey.__members__)(key)
+            ufunc_key = UfuncKey.Generic if key is None else OneOf("ufunc key", UfuncKey.__members__)(key)
             loops[ufunc_key] = _read_inner_loop(scalar(value), ufunc_key)
         except UserError as problem:
             log.extend(problem.diagnostics)

@@ -61,6 +61,12 @@ class Field(Generic[T_co]):
     """The value of an absent key; without a default, the key is required."""
     may_be_empty: bool = False
     """Whether a key without a value means the default; otherwise it is a mistake."""
+    description: str = ""
+    """One sentence for editors and for the reference of keys."""
+    attribute: str = ""
+    """The attribute that has the value, if the key alone determines one."""
+    plain: Callable[[Any], object] | None = None
+    """Converts the value to that of the attribute, without its place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,16 +266,17 @@ def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tu
     return read
 
 
-def one_of(what: str, legal: Mapping[str, T]) -> Convert[T]:
-    """Return a converter of the words in `legal` to their values; `what` names such a word in messages."""
+@dataclass(frozen=True, slots=True)
+class OneOf(Generic[T_co]):
+    """Converts the words in `legal` to their values; `what` names such a word in messages."""
 
-    def read(node: Node) -> T:
+    what: str
+    legal: Mapping[str, T_co]
+
+    def __call__(self, node: Node) -> T_co:
+        """Return the value of the word in `node`.  Raises UserError."""
         found = scalar(node)
-        if found.text not in legal:
-            message = f"'{found.text}' is not a {what}"
-            raise UserError(
-                Diagnostic(f"unknown-{what.replace(' ', '-')}", message, found.span, expected(found.text, legal))
-            )
-        return legal[found.text]
-
-    return read
+        if found.text not in self.legal:
+            message, id = f"'{found.text}' is not a {self.what}", f"unknown-{self.what.replace(' ', '-')}"
+            raise UserError(Diagnostic(id, message, found.span, expected(found.text, self.legal)))
+        return self.legal[found.text]

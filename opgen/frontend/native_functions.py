@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derive import Derived, derive_forms
-from opgen.frontend.entries import DISPATCH, FUNC, Entry, operator_of, read_entry
+from opgen.frontend.entries import Entry, operator_of, read_entry
+from opgen.frontend.entry_fields import DISPATCH, FUNC
 from opgen.frontend.fields import word_list
 from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions, group_views

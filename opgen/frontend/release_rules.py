@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from opgen.diagnostics import Diagnostic
-from opgen.frontend.entries import RANDOM, TAGS, Entry
+from opgen.frontend.entries import Entry
+from opgen.frontend.entry_fields import RANDOM, TAGS
 from opgen.releases.choice import TORCH_VERSION_FLAG
 from opgen.releases.known import known_releases
 from opgen.releases.release import Release

@@ -20,7 +20,8 @@ from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.frontend.default_rules import wanted_default
 from opgen.frontend.derive import Derived
-from opgen.frontend.entries import (
+from opgen.frontend.entries import Entry
+from opgen.frontend.entry_fields import (
     AUTOGEN,
     DEVICE_CHECK,
     DISPATCH,
@@ -34,7 +35,6 @@ from opgen.frontend.entries import (
     TAGS,
     UFUNC_INNER_LOOP,
     VARIANTS,
-    Entry,
 )
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms

@@ -105,20 +105,54 @@ def operators(node: Node) -> MappingNode:
     return node
 
 
-IS_ROOT = Field("is_root_operator", boolean, default=True)
-FOR_TRAINING = Field("is_used_for_training", boolean, default=True)
-ALL_OVERLOADS = Field("include_all_overloads", boolean, default=True)
-OPERATOR_DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
+IS_ROOT = Field(
+    "is_root_operator",
+    boolean,
+    default=True,
+    description="Whether a model calls the operator, so that its schema is kept.",
+)
+FOR_TRAINING = Field(
+    "is_used_for_training", boolean, default=True, description="Whether the operator's autograd kernels are kept."
+)
+ALL_OVERLOADS = Field("include_all_overloads", boolean, default=True, description="Whether all overloads are kept.")
+OPERATOR_DEBUG_INFO: Field[tuple[str, ...] | None] = Field(
+    "debug_info", list_of(text), default=None, description="Where the operator comes from."
+)
 OPERATOR_TABLE = Table.of(IS_ROOT, FOR_TRAINING, ALL_OVERLOADS, OPERATOR_DEBUG_INFO)
 
-ALL_OPERATORS = Field("include_all_operators", boolean, default=False)
-ALL_ELSE = Field("include_all_non_op_selectives", boolean, default=False)
-DEBUG_INFO: Field[tuple[str, ...] | None] = Field("debug_info", list_of(text), default=None)
-OPERATORS: Field[MappingNode | None] = Field("operators", operators, default=None)
-KERNELS: Field[_Words] = Field("kernel_metadata", mapping_of(text, word_list), default=())
-ET_KERNELS: Field[_Lists] = Field("et_kernel_metadata", mapping_of(text, list_of(text)), default=())
-CLASSES: Field[tuple[str, ...]] = Field("custom_classes", listed_names, default=())
-FEATURES: Field[tuple[str, ...]] = Field("build_features", listed_names, default=())
+ALL_OPERATORS = Field(
+    "include_all_operators", boolean, default=False, description="True to keep every operator and every kernel."
+)
+ALL_ELSE = Field(
+    "include_all_non_op_selectives",
+    boolean,
+    default=False,
+    description="True to keep all kernels, classes and features.",
+)
+DEBUG_INFO: Field[tuple[str, ...] | None] = Field(
+    "debug_info", list_of(text), default=None, description="Where the selection comes from."
+)
+OPERATORS: Field[MappingNode | None] = Field(
+    "operators", operators, default=None, description="The operators to keep, each with what is kept of it."
+)
+KERNELS: Field[_Words] = Field(
+    "kernel_metadata",
+    mapping_of(text, word_list),
+    default=(),
+    description="Element types for which each kernel is compiled.",
+)
+ET_KERNELS: Field[_Lists] = Field(
+    "et_kernel_metadata",
+    mapping_of(text, list_of(text)),
+    default=(),
+    description="Kernels that ExecuTorch models need.",
+)
+CLASSES: Field[tuple[str, ...]] = Field(
+    "custom_classes", listed_names, default=(), description="Classes bound to torch to keep."
+)
+FEATURES: Field[tuple[str, ...]] = Field(
+    "build_features", listed_names, default=(), description="Build features to keep."
+)
 TABLE = Table.of(ALL_OPERATORS, ALL_ELSE, DEBUG_INFO, OPERATORS, KERNELS, ET_KERNELS, CLASSES, FEATURES)
 
 

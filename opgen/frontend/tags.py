@@ -19,8 +19,8 @@ from opgen.frontend.nodes import ListNode, Node, load_yaml
 from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 
-TAG = Field("tag", identifier)
-DESCRIPTION = Field("desc", text)
+TAG = Field("tag", identifier, description="The tag's name, a C++ identifier.")
+DESCRIPTION = Field("desc", text, description="What the tag says about an operator.")
 TABLE = Table.of(TAG, DESCRIPTION)
 
 

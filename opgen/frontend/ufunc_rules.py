@@ -15,7 +15,8 @@ from typing import Final
 from opgen.api import ufunc
 from opgen.api.types import BaseCType, UnsupportedTypeError, scalar_t
 from opgen.diagnostics import Diagnostic, Note, Span
-from opgen.frontend.entries import DISPATCH, UFUNC_INNER_LOOP, Entry
+from opgen.frontend.entries import Entry
+from opgen.frontend.entry_fields import DISPATCH, UFUNC_INNER_LOOP
 from opgen.frontend.nodes import MappingNode
 from opgen.model import UFUNC_DISPATCH_KEYS, BaseTy, BaseType, ScalarType, UfuncKey
 

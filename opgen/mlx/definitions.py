@@ -119,21 +119,68 @@ def _text(node: Node) -> str:
     return scalar(node).text
 
 
-NAME = Field("name", identifier)
-SIGNATURE: Field[Scalar | None] = Field("signature", scalar, default=None)
-CPP_SIGNATURE: Field[Scalar | None] = Field("cpp_signature", scalar, default=None)
-PYTHON_SIGNATURE: Field[Scalar | None] = Field("python_signature", scalar, default=None)
-DISPATCH: Field[tuple[tuple[Scalar, Scalar], ...]] = Field("dispatch", _dispatch, default=())
-COMPOSITE: Field[Scalar | None] = Field("composite", _expression, default=None)
-PYTHON_NAME: Field[Scalar | None] = Field("python_name", _python_name, default=None)
-GRAD: Field[tuple[tuple[Scalar, Scalar], ...]] = Field("grad", _formulas, default=())
-DOC: Field[str] = Field("doc", _text, default="")
-POINTWISE = Field("pointwise", boolean, default=False)
-SHAPE: Field[tuple[Scalar, ...]] = Field("shape", _expressions, default=())
-DTYPES: Field[tuple[str, ...]] = Field("dtypes", _dtypes, default=DTYPE_SETS["floating"])
-INPUT_DTYPES: Field[tuple[tuple[Scalar, Scalar], ...]] = Field("input_dtypes", mapping_of(scalar, _dtype), default=())
-RESULT_DTYPE: Field[tuple[Scalar, ...]] = Field("result_dtype", _words, default=())
-VMAP: Field[Scalar | tuple[tuple[Scalar, Scalar], ...] | None] = Field("vmap", _vmap, default=None)
+NAME = Field("name", identifier, description="The operator's name in C++, in the namespace of the library.")
+SIGNATURE: Field[Scalar | None] = Field(
+    "signature", scalar, default=None, description="The C++ signature: array name(arguments)."
+)
+CPP_SIGNATURE: Field[Scalar | None] = Field(
+    "cpp_signature",
+    scalar,
+    default=None,
+    description="With python_signature, instead of signature: the C++ types of results and arguments.",
+)
+PYTHON_SIGNATURE: Field[Scalar | None] = Field(
+    "python_signature",
+    scalar,
+    default=None,
+    description="With cpp_signature, instead of signature: names and defaults as Python writes them.",
+)
+DISPATCH: Field[tuple[tuple[Scalar, Scalar], ...]] = Field(
+    "dispatch", _dispatch, default=(), description="The kernel for each device. Without it, the operator is composite."
+)
+COMPOSITE: Field[Scalar | None] = Field(
+    "composite",
+    _expression,
+    default=None,
+    description="A C++ expression that a composite operator computes. Without it, you write a function.",
+)
+PYTHON_NAME: Field[Scalar | None] = Field(
+    "python_name", _python_name, default=None, description="The name in Python, if it is another one than in C++."
+)
+GRAD: Field[tuple[tuple[Scalar, Scalar], ...]] = Field(
+    "grad", _formulas, default=(), description="The gradient of each array argument: a C++ expression, or none."
+)
+DOC: Field[str] = Field("doc", _text, default="", description="The docstring of the Python function.")
+POINTWISE = Field(
+    "pointwise",
+    boolean,
+    default=False,
+    description="True if each element of the result depends on the elements at the same place.",
+)
+SHAPE: Field[tuple[Scalar, ...]] = Field(
+    "shape",
+    _expressions,
+    default=(),
+    description="Of an operator with kernels that isn't pointwise: the shape of each result.",
+)
+DTYPES: Field[tuple[str, ...]] = Field(
+    "dtypes", _dtypes, default=DTYPE_SETS["floating"], description="The dtypes that the kernels are for."
+)
+INPUT_DTYPES: Field[tuple[tuple[Scalar, Scalar], ...]] = Field(
+    "input_dtypes",
+    mapping_of(scalar, _dtype),
+    default=(),
+    description="Arrays that are converted to a dtype of their own.",
+)
+RESULT_DTYPE: Field[tuple[Scalar, ...]] = Field(
+    "result_dtype", _words, default=(), description="The dtype of each result: same is that of the inputs."
+)
+VMAP: Field[Scalar | tuple[tuple[Scalar, Scalar], ...] | None] = Field(
+    "vmap",
+    _vmap,
+    default=None,
+    description="How a batch is computed: a word, or what arguments become when a batch axis comes first.",
+)
 TABLE: Final = Table.of(
     NAME,
     SIGNATURE,

@@ -13,7 +13,7 @@ from opgen.commands._gen_flags import parse_request
 from opgen.commands.gen import load_generation
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.dispatch_keys import DispatchKey
-from opgen.frontend.entries import TABLE
+from opgen.frontend.entry_fields import TABLE
 from opgen.output.emitter import collect_files
 from opgen.releases.known import newest_release
 

@@ -21,7 +21,7 @@ FIRST: Final = frozenset({"Diagnostic", "FormulaProblem", "error", "warning", "r
 """Functions whose first argument is the id."""
 PLACES: Final = MappingProxyType({"SchemaError": 3, "fail": 4})
 """Functions whose id is another argument, and which."""
-KINDS: Final = MappingProxyType({"one_of": 0, "check_words": 2})
+KINDS: Final = MappingProxyType({"OneOf": 0, "check_words": 2})
 """Functions that make the id `unknown-…` of an argument, and which."""
 
 SHOWN_ELSEWHERE: Final = MappingProxyType(

@@ -17,7 +17,7 @@ from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostics, Source
 from opgen.dispatch_keys import BACKEND_COMPONENTS, FUNCTIONALITY_KEYS, TORCH_DISPATCH_KEYS
-from opgen.frontend import entries, selection
+from opgen.frontend import entry_fields, selection
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.selection import load_selection
 from opgen.frontend.tags import load_tags
@@ -120,12 +120,12 @@ def test_no_block_is_left_out() -> None:
 
 def test_every_field_has_its_section() -> None:
     headings = " ".join(re.findall(r"^### (.*)$", TEXT, re.M))
-    assert [name for name in entries.TABLE.fields if f"`{name}`" not in headings] == []
+    assert [name for name in entry_fields.TABLE.fields if f"`{name}`" not in headings] == []
 
 
 def test_every_field_has_an_example() -> None:
     yaml = "\n".join(example.source.text for example in _of_kind("definitions"))
-    assert [name for name in entries.TABLE.fields if not re.search(rf"^[- ] {name}:", yaml, re.M)] == []
+    assert [name for name in entry_fields.TABLE.fields if not re.search(rf"^[- ] {name}:", yaml, re.M)] == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from opgen.frontend.entries import TABLE
+from opgen.frontend.entry_fields import TABLE
 from opgen.schema.types import BaseTy
 
 HERE: Final = Path(__file__).resolve().parent

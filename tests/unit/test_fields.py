@@ -14,12 +14,12 @@ from opgen.frontend.cpp_names import KEYWORDS, identifier, qualified_name
 from opgen.frontend.fields import (
     Convert,
     Field,
+    OneOf,
     Table,
     Values,
     boolean,
     list_of,
     mapping_of,
-    one_of,
     read_fields,
     text,
     word_list,
@@ -30,7 +30,7 @@ from opgen.frontend.tags import load_tags
 FUNC = Field("func", text)
 VARIANTS: Field[tuple[Scalar, ...]] = Field("variants", word_list, default=())
 GUARD = Field("device_guard", boolean, default=True)
-CHECK = Field("device_check", one_of("device check", {"NoCheck": 0, "ExactSame": 1}), default=1)
+CHECK = Field("device_check", OneOf("device check", {"NoCheck": 0, "ExactSame": 1}), default=1)
 INHERITS: Field[Scalar | None] = Field("structured_inherits", qualified_name, default=None)
 DISPATCH: Field[tuple[tuple[str, Scalar], ...]] = Field("dispatch", mapping_of(text, qualified_name), default=())
 TABLE = Table.of(FUNC, VARIANTS, GUARD, CHECK, INHERITS, DISPATCH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +14,9 @@ from jsonschema import Draft7Validator
 
 from opgen.backend import backend_yaml
 from opgen.desk.json_schema import KINDS, json_schema
-from opgen.desk.key_descriptions import DERIVATIVE_KEYS, DESCRIPTIONS
-from opgen.frontend import entries, selection, tags
+from opgen.frontend import derivative_entries, entry_fields, selection, tags
 from opgen.mlx import definitions as mlx
+from opgen.model import NativeFunction
 
 CASES: Final = Path(__file__).parents[1] / "golden" / "cases"
 FILES: Final = (
@@ -116,8 +117,15 @@ def test_devices_and_dtypes_of_mlx_are_enumerated() -> None:
 
 def test_every_key_has_a_description() -> None:
     tables = (
-        *(entries.TABLE, tags.TABLE, backend_yaml.TABLE, backend_yaml.NODE_TABLE),
+        *(entry_fields.TABLE, tags.TABLE, backend_yaml.TABLE, backend_yaml.NODE_TABLE),
         *(selection.TABLE, selection.OPERATOR_TABLE, mlx.TABLE),
     )
-    assert set(DESCRIPTIONS) == {field for table in tables for field in table.fields.values()}
-    assert all(text.endswith(".") for text in (*DESCRIPTIONS.values(), *DERIVATIVE_KEYS.values()))
+    texts = [field.description for table in tables for field in table.fields.values()]
+    assert [text for text in (*texts, *derivative_entries.DESCRIPTIONS.values()) if not text.endswith(".")] == []
+
+
+def test_every_key_of_an_entry_sets_an_attribute() -> None:
+    combined = {"func", "dispatch", "precomputed", "ufunc_inner_loop", "tags"}
+    single = {field.name: field.attribute for field in entry_fields.TABLE.fields.values() if field.attribute}
+    assert entry_fields.TABLE.fields.keys() == {*single, *combined, "random"}  # `random` is for a rule alone
+    assert {*single.values(), *combined} - {"dispatch"} <= {each.name for each in fields(NativeFunction)}
