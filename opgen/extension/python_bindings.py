@@ -33,7 +33,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
 
-GROUP: Final = "python_"
+BINDINGS_GROUP: Final = "python_"
 """The list of sources that need Python's headers."""
 PATH: Final = "PythonBindings.cpp"
 _HEADER: Final = "detail/Python.h"
@@ -95,7 +95,7 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
         functions=[render_binding(f, module, extension.signatures, render_doc(f, python)) for f in found],
         return_types=[_return_type(extension, structseq, suffix) for structseq, suffix in return_types(python)],
     )
-    yield OutputFile(file.path, file.text, file.root, GROUP)
+    yield OutputFile(file.path, file.text, file.root, BINDINGS_GROUP)
     yield render_file(extension, templates, _HEADER, _HEADER)
 
 

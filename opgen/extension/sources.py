@@ -16,17 +16,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Final
 
-from opgen.extension.python_bindings import GROUP as BINDINGS
-from opgen.extension.units import GROUP as INCLUDED
+from opgen.extension.python_bindings import BINDINGS_GROUP
+from opgen.extension.units import INCLUDED_GROUP
 from opgen.output.dependencies import render_cmake_list
 from opgen.output.files import OutputFile
 
 ROOT: Final = "lists"
 """Root name of the lists: the folder that the user's path is in."""
 
-_SOURCES: Final = (".cpp", ".cu", ".mm")
+_LISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys((".cpp", ".cu", ".mm"), "sources"),
+        ".h": "headers",
+        **dict.fromkeys((".py", ".pyi", ".typed"), "python"),
+    }
+)
+"""The list for each suffix; a group makes it that of a kind of sources."""
 
 
 def emit_source_lists(
@@ -36,7 +44,7 @@ def emit_source_lists(
     lists = source_lists(files, roots)
     lists["definitions"] = list(definitions)
     kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]
-    devices = [kind for kind in kinds if f"{kind}_" not in (BINDINGS, INCLUDED)]
+    devices = [kind for kind in kinds if f"{kind}_" not in (BINDINGS_GROUP, INCLUDED_GROUP)]
     variables = {"devices": devices, **lists}
     cmake = "\n".join([render_cmake_list(f"opgen_{name}", values) for name, values in variables.items()]) + "\n"
     yield OutputFile(output.name, cmake, ROOT, None)
@@ -50,6 +58,7 @@ def source_lists(files: Iterable[OutputFile], roots: Mapping[str, Path]) -> dict
     lists: dict[str, list[str]] = {"headers": [], "sources": [], "python": []}
     for file in files:
         suffix = PurePosixPath(file.path).suffix
-        name = f"{file.group or ''}sources" if suffix in _SOURCES else "headers" if suffix == ".h" else "python"
+        assert suffix in _LISTS, f"no list of files is for '{file.path}': add its suffix to {__name__}"
+        name = f"{file.group or ''}sources" if _LISTS[suffix] == "sources" else _LISTS[suffix]
         lists.setdefault(name, []).append(f"{roots[file.root].as_posix()}/{file.path}")
     return {name: sorted(paths) for name, paths in lists.items()}

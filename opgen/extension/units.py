@@ -24,12 +24,12 @@ from opgen.output.emitter import Emitter, OnDemand, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
-GROUP: Final = "included_"
+INCLUDED_GROUP: Final = "included_"
 """The list of sources that units include."""
 UNIT_SIZE: Final = 150_000
 """Characters of source that compile for about as long as the headers."""
 
-_SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
+EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_sources")),
     Emitter("schemas", OnDemand("opgen.extension.schemas", "emit_schemas")),
     Emitter("registrations", OnDemand("opgen.extension.registrations", "emit_registrations")),
@@ -45,6 +45,7 @@ _SOURCES: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("any operator", OnDemand("opgen.extension.any_operator", "emit_any_operator")),
     Emitter("shims", OnDemand("opgen.extension.aoti_shims", "emit_shims")),
 )
+"""The emitters of sources. One in the table of the command would be compiled by itself, not in a unit."""
 
 _AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterAutogradFallback", "RegisterDerivatives")
 """Names, or prefixes, of the sources that need autograd's headers."""
@@ -52,10 +53,10 @@ _AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterA
 
 def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield the sources of the library with what they include, and the units that are compiled."""
-    files = collect_files(bind(_SOURCES, extension, templates))
+    files = collect_files(bind(EMITTERS, extension, templates))
     joined = [file for file in files if _is_joined(file)]
     for file in files:
-        yield replace(file, group=GROUP) if _is_joined(file) else file
+        yield replace(file, group=INCLUDED_GROUP) if _is_joined(file) else file
     units = _units(sorted(joined, key=lambda file: file.path))
     for index, sources in enumerate(units):
         includes = [file.path for file in sources]
@@ -74,7 +75,7 @@ def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:
     if sum(len(file.text) for file in sources) <= UNIT_SIZE:
         return [list(sources)] if sources else []
     autograd = [file for file in sources if file.path.startswith(_AUTOGRAD)]
-    others = [file for file in sources if file not in autograd]
+    others = [file for file in sources if not file.path.startswith(_AUTOGRAD)]
     return list(chain(_packed(autograd), _packed(others)))
 
 

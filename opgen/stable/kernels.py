@@ -20,7 +20,7 @@ from opgen.extension.backends import backend
 from opgen.extension.extension import Extension
 from opgen.extension.includes import header, render_file
 from opgen.extension.operators import origin
-from opgen.extension.python_bindings import GROUP as PYTHON_GROUP
+from opgen.extension.python_bindings import BINDINGS_GROUP
 from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, BackendMetadata, BaseTy, BaseType, DeviceCheckType, ListType, NativeFunction
 from opgen.output.files import OutputFile
@@ -233,4 +233,4 @@ def emit_python_module(extension: Extension, templates: TemplateSet) -> Iterator
     """Yield `PythonModule.cpp`, whose module has nothing in it: importing it loads the library."""
     if extension.python is not None:
         file = render_file(extension, templates, _PYTHON_MODULE, _PYTHON_MODULE)
-        yield OutputFile(file.path, file.text, file.root, PYTHON_GROUP)
+        yield OutputFile(file.path, file.text, file.root, BINDINGS_GROUP)

@@ -5,11 +5,15 @@ docs/aoti-shims.md, docs/selective-build.md and docs/mlx.md name this file.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
 from opgen import __main__ as command
+from opgen.commands._extension import extension_templates, generate_extension, load_extension
 from opgen.diagnostics import Diagnostics, Source
+from opgen.dispatch_keys import DispatchKey
+from opgen.extension.extension import ExtensionOptions
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_functions import load_program
 from opgen.releases.known import newest_release
@@ -74,3 +78,22 @@ def generate(folder: Path, text: str) -> Path:
     out = folder / "out"
     assert command.main(["gen_mlx", "--source-path", str(folder / "ops"), "-d", str(out), "--namespace", "mylib"]) == 0
     return out
+
+
+def test_the_files_of_an_extension() -> None:
+    """The table in docs/extension.md has every file that the example gets."""
+    log = Diagnostics()
+    extension = load_extension(ROOT / "examples" / "rational" / "ops", ExtensionOptions(), log)
+    assert extension is not None, log.render()
+    page = (ROOT / "docs" / "extension.md").read_text(encoding="utf-8")
+    rows = page.partition("| file | contents |")[2].partition("\n\n")[0].splitlines()
+    names = [name for row in rows[2:] for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
+    assert len(names) > 15
+    keys = "|".join(DispatchKey.__members__)
+    patterns = []
+    for name in names:
+        pattern = re.sub(r"\d+", r"\\d+", re.escape(name.replace("mylib", extension.namespace)))
+        pattern = pattern.replace("<Key>", f"(?:{keys})").replace("…", ".*")
+        patterns.append(f"{pattern}.*" if name.endswith("/") else pattern)
+    paths = [file.path for file in generate_extension(extension, extension_templates())]
+    assert [path for path in paths if not re.fullmatch("|".join(patterns), path)] == []

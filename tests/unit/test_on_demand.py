@@ -19,6 +19,7 @@ from opgen.commands import (
     gen_static_runtime,
     gen_unboxing,
 )
+from opgen.extension import units
 from opgen.output.emitter import Emitter, OnDemand
 
 ATEN = ["Program", "Options", "TemplateSet"]
@@ -27,7 +28,10 @@ OPERATORS = ["Program", "TemplateSet"]
 TABLES: tuple[tuple[Iterable[Emitter[...]], Sequence[str]], ...] = (
     *((table, ATEN) for table in gen.EMITTERS.values()),
     ([Emitter("shims", gen.SHIM_SOURCES), Emitter("shim headers", gen.SHIM_HEADERS)], ATEN),
-    (_extension.EMITTERS, ["Extension", "TemplateSet"]),
+    (
+        (*_extension.EMITTERS, *_extension.STABLE_EMITTERS, *_extension.KERNEL_EMITTERS, *units.EMITTERS),
+        ["Extension", "TemplateSet"],
+    ),
     ((*_derivatives.NODES, *_derivatives.KERNELS, *_derivatives.PYTHON_NODES), NODES),
     ((*gen_autograd.TRACING, *gen_autograd.FACTORIES), OPERATORS),
     (_bindings.BINDING_EMITTERS, ["PythonProgram", "TemplateSet"]),
