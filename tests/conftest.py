@@ -33,6 +33,7 @@ SLOWEST_FIRST: Final = (
     "tests/extension/",
     "tests/stable/",
     "tests/compile/",
+    "tests/test_types.py",
     "tests/docs/",
     "tests/desk/",
     "tests/mlx/",
@@ -174,6 +175,15 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def share(session_folder: Path) -> Share:
     """What all test processes have in common."""
     return Share(session_folder)
+
+
+@pytest.fixture(scope="session")
+def builds(session_folder: Path) -> Path:
+    """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
+    kept = os.environ.get("OPGEN_TEST_BUILDS")
+    folder = Path(kept) if kept else session_folder / "extensions"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
 import torch
 
+from opgen.__main__ import main
 from opgen.commands._gen_flags import read_request
 from opgen.commands._subject import load_subject
 from opgen.commands.explain import COMMAND
@@ -65,3 +67,12 @@ def test_what_is_said_of_torchs_operators_is_what_the_dispatcher_does() -> None:
     assert min(Counter(cell.state for cell in cells).values()) > 100
     wrong = {(cell.form, cell.key): cell.reason for cell in cells if not agrees(cell, "aten")}
     assert wrong.keys() == _BY_HAND
+
+
+def test_an_operator_of_torchs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "add.Tensor", "--from-torch"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"CPU +add\.out +generated +RegisterCPU_\d\.cpp:\d+", text)
+    assert "  Generic: the template ufunc::add, in ufunc/add.h\n" in text
+    assert re.search(r"vmap +add\.Tensor +rules are written by hand in aten/src/ATen/functorch\n", text)
+    assert "  self: handle_r_to_c(self.scalar_type(), grad)\n" in text

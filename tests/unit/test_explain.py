@@ -218,15 +218,6 @@ lib::twice             CompositeImplicitAutograd  -               ops/native/nat
     )
 
 
-def test_torchs_own_operators(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["explain", "add.Tensor", "--from-torch"]) == 0
-    text = capsys.readouterr().out
-    assert re.search(r"CPU +add\.out +generated +RegisterCPU_\d\.cpp:\d+", text)
-    assert "  Generic: the template ufunc::add, in ufunc/add.h\n" in text
-    assert re.search(r"vmap +add\.Tensor +rules are written by hand in aten/src/ATen/functorch\n", text)
-    assert "  self: handle_r_to_c(self.scalar_type(), grad)\n" in text
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_schemas(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     Draft7Validator.check_schema(json.loads(printed(capsys, "schema", kind)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from opgen.diagnostics import Diagnostics
 from opgen.importing.definitions import combine, render_definitions
 from opgen.importing.python_source import read_python
 from opgen.importing.sources import read_source
-from tests.fetch import TORCHAO, resource
 
 torch = pytest.importorskip("torch")
 
@@ -214,20 +211,3 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert f"[{id}]" in said
     for word in ("nothing to import from", "there is no file", "under the namespace 'nowhere'", "can't be loaded"):
         assert word in said
-
-
-def test_from_a_real_library(tmp_path: Path) -> None:
-    """torchao's operators, of its Python package, as the dispatcher has them; then the code made of them."""
-    environment = {**os.environ, "PYTHONPATH": os.fspath(resource(TORCHAO))}
-    folder, out = os.fspath(tmp_path / "ops"), os.fspath(tmp_path / "out")
-    command = [sys.executable, "-m", "opgen"]
-    subprocess.run(
-        [*command, "import", "--from-ops", "torchao", "--load", "torchao", "-d", folder, "-q"],
-        env=environment,
-        check=True,
-    )
-    text = (tmp_path / "ops" / "native" / "native_functions.yaml").read_text()
-    assert text.count("- func: torchao::") > 10
-    subprocess.run([*command, "gen", "-s", folder, "-d", out, "-q"], check=True)
-    schemas = (tmp_path / "out" / "RegisterSchema.cpp").read_text()
-    assert schemas.count("m.def(") == text.count("- func: ")
