@@ -4,7 +4,7 @@
     parsed = parse_native_yaml("native_functions.yaml", "tags.yaml")
     get_grouped_native_functions(parsed.native_functions)
 
-Each function wraps a part of opgen.  Mistakes in what is read raise one `UserError` with all of them.
+Each function wraps a part of opgen.  Errors in what is read raise one `UserError` with all of them.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def parse_native_yaml(
 ) -> ParsedYaml:
     """Read and checks a definitions file and its tags, and derives what they ask for.
 
-    Kernels under `ignore_keys` are left out.  Raises UserError with every mistake found.
+    Kernels under `ignore_keys` are left out.  Raises UserError with all errors.
     """
     log = Diagnostics()
     definitions = load_definitions(Path(path), Path(tags_yaml_path), log, ignore_keys or ())
     if definitions is None:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     return ParsedYaml(definitions.functions, definitions.backend_indices)
 
 
@@ -84,7 +84,7 @@ def get_custom_build_selector(
     path = None if op_selection_yaml_path is None else Path(op_selection_yaml_path)
     selector = select(provided_op_registration_allowlist, path, log)
     if selector is None or log.has_errors:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     return selector
 
 

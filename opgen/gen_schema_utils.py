@@ -132,7 +132,7 @@ class FunctionSchemaGen:
         parsed = _collected(lambda: Arguments.parse(", ".join(map(str, arguments))), log)
         name = _collected(lambda: OperatorName.parse(op_name), log)
         if parsed is None or name is None or log.has_errors:
-            raise SchemaInferenceError(*log.found)
+            raise SchemaInferenceError(*log.all)
         return FunctionSchema(name, parsed, returns)
 
 

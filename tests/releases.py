@@ -7,7 +7,7 @@
     python -m tests.releases 2.14.1 --check stable --python python3.13
 
     example     `examples/rational`: built, loaded, and its tests
-    project     what `opgen new` lays out: built with CMake, and its test
+    project     the project that `opgen new` creates: built with CMake, and its test
     commands    `--version`, and each command that reads definitions, on the release's own, with `--torch-version`
     packaged    the definitions that come with opgen, against this torch; what other commands take from it
     stable      the library of `tests/stable`: built once, with the torch that this program runs with, which is 2.13;

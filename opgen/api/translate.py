@@ -62,7 +62,7 @@ from opgen.frozen_dataclass import dataclass
 
 
 class UnsatError(Exception):
-    """No conversion leads from the bindings to a goal: a bug in the caller, not a user's mistake."""
+    """No conversion leads from the bindings to a goal: a bug in the caller, not a user error."""
 
 
 Fact: TypeAlias = tuple[ArgName, str]

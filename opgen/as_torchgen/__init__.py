@@ -6,7 +6,7 @@
     from torchgen.gen import parse_native_yaml      # opgen's
 
 The modules below this package have torchgen's names and its calling conventions (methods where torchgen has
-methods, lists that may be changed, `AssertionError` for mistakes), over opgen's values.  Nothing else in opgen
+methods, lists that may be changed, `AssertionError` for errors), over opgen's values.  Nothing else in opgen
 imports them.  docs/library.md says what there is, and which name of opgen's each stands for.
 """
 

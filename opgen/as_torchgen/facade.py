@@ -36,7 +36,7 @@ class Facade(type):
         return issubclass(other.wrapped if isinstance(other, Facade) else other, cls.wrapped)
 
     def __getattr__(cls, name: str) -> Any:
-        """Return what the class of the values has; mistakes within its functions are AssertionErrors."""
+        """Return what the class of the values has; errors within its functions are AssertionErrors."""
         value = getattr(cls.wrapped, name)
         if not isroutine(value):
             return value

@@ -78,7 +78,7 @@ def parse_native_yaml(
     skip_native_fns_gen: bool = False,
     loaded_yaml: object | None = None,
 ) -> ParsedYaml:
-    """Read a definitions file; AssertionError with every mistake in it."""
+    """Read a definitions file; raise AssertionError with all errors."""
     known = _GLOBAL_PARSE_NATIVE_YAML_CACHE.get(str(path))
     if known is not None:
         return known
@@ -99,7 +99,7 @@ def parse_native_yaml_struct(
     path: str = "<stdin>",
     skip_native_fns_gen: bool = False,
 ) -> ParsedYaml:
-    """Read entries that are Python data already; AssertionError with every mistake in them."""
+    """Read entries that are Python data already; raise AssertionError with all errors."""
     if not isinstance(es, list):
         raise AssertionError(f"a file of operator definitions is a list of entries, not a {type(es).__name__}")
     return _parsed(read_entries(es, valid_tags, ignore_keys or (), path), skip_native_fns_gen)

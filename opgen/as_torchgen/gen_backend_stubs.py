@@ -34,7 +34,7 @@ def parse_backend_yaml(
     grouped_native_functions: Sequence[NativeFunction | NativeFunctionsGroup],
     backend_indices: dict[DispatchKey, BackendIndex],
 ) -> ParsedExternalYaml:
-    """Read a backend YAML; AssertionError with every mistake in it."""
+    """Read a backend YAML; raise AssertionError with all errors."""
     functions = tuple(function for group in grouped_native_functions for function in _functions(group))
     program = Program(
         functions,
@@ -48,7 +48,7 @@ def parse_backend_yaml(
     log = Diagnostics()
     backend = load_backend(Path(backend_yaml_path), program, log)
     if backend is None or log.has_errors:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     own = {index.dispatch_key: _mutable(index) for index in backend.indices}
     indices = {**backend_indices, **own}
     # torchgen leaves the default to its caller.
@@ -68,7 +68,7 @@ def _mutable(index: BackendIndex) -> BackendIndex:
 
 @asserted()
 def run(source_yaml: str, output_dir: str, dry_run: bool, impl_path: str | None = None) -> None:
-    """Write the files of a backend; AssertionError with every mistake found."""
+    """Write the files of a backend; raise AssertionError with all errors."""
     gen_backend_stubs.run(source_yaml, output_dir, dry_run, impl_path, from_torch=True)
 
 

@@ -17,7 +17,7 @@ _SIGNATURE: Final = signature(gen_lazy_tensor.run_gen_lazy_tensor)
 
 @asserted()
 def run_gen_lazy_tensor(*inputs: Any, **style: Any) -> None:
-    """Write the files of a lazy backend; AssertionError with every mistake found.
+    """Write the files of a lazy backend; raise AssertionError with all errors.
 
     Arguments are those of `opgen.gen_lazy_tensor.run_gen_lazy_tensor`, which are torchgen's.
     """

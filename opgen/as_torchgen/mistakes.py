@@ -1,4 +1,4 @@
-"""opgen's reports of mistakes → the `AssertionError` that torchgen's users expect, with the same message."""
+"""opgen's reports of errors → the `AssertionError` that torchgen's users expect, with the same message."""
 
 from __future__ import annotations
 

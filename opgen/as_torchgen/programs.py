@@ -48,7 +48,7 @@ def release_of_torch() -> Release:
     log = Diagnostics()
     choice = choose_release(None, None, log)
     if choice is None:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     return choice.release
 
 
@@ -83,7 +83,7 @@ def read_entry(
     if isinstance(node, ListNode):
         found = entries.read_entry(node.items[0], SchemaMemo(), tags, frozenset(ignored_keys), form_tags, log)
     if found is None:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     return own(found.function, loc), found.kernels
 
 
@@ -111,7 +111,7 @@ def read_entries(
 
 def _own_all(definitions: Definitions | None, lines: Mapping[int, int], name: str, log: Diagnostics) -> Definitions:
     if definitions is None:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
 
     def place(span: Span) -> Location:
         return Location(name, lines.get(span.start) or span.line)

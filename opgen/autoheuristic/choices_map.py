@@ -76,7 +76,7 @@ class MapFlags:
 
 
 def draw_map(heuristic: ReadHeuristic, flags: MapFlags, derive: Derive, log: Diagnostics) -> ChoicesMap | None:
-    """Return the choices over two features; None, with the reason logged, if there are no such two."""
+    """Return the choices over two features; None, with an error logged, if there are no such two."""
     names = numeric_features(heuristic)
     _check_names(OVER_FLAG, flags.over, names, heuristic, log)
     _check_names(RANGE_FLAG, [axis.name for axis in flags.ranges], names, heuristic, log)

@@ -44,7 +44,7 @@ HELPERS: Final = tuple(sorted(_GUARDED.values()))
 
 
 def parse_combination(text: str, features: Sequence[Feature], log: Diagnostics) -> Feature | None:
-    """Return the feature that a formula describes; None, with the mistakes logged, if it describes none."""
+    """Return the feature that a formula describes; None, with errors logged, if it describes none."""
     source = Source(FLAG, text)
     try:
         tree = ast.parse(text.strip(), mode="eval").body

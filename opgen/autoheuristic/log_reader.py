@@ -1,4 +1,4 @@
-"""Logs of Inductor's AutoHeuristic → `Measurements`, one for each device, or every mistake in the logs.
+"""Logs of Inductor's AutoHeuristic → `Measurements`, one for each device, or every error in the logs.
 
     {"shared_memory": 0, "device_capa": [0, 0], "name": "mm", "numerical_features": ["m"], "categorical_features": []}
     m,choice,feedback
@@ -28,8 +28,8 @@ CHOICE: Final = "choice"
 FEEDBACK: Final = "feedback"
 FEWEST_INPUTS: Final = 10
 """With fewer different inputs there is nothing to learn from, and to test with."""
-_MOST_ROW_MISTAKES: Final = 20
-"""Mistakes in rows of one file that are shown one by one."""
+_MAX_ROW_ERRORS: Final = 20
+"""Errors in rows of one file that are shown one by one."""
 _FIELD: Final = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 _HEADER_FORM: Final = (
     'line 1 must be JSON like {"shared_memory": 0, "device_capa": [0, 0], "name": "mm",'
@@ -62,21 +62,21 @@ class _Log:
     columns: tuple[str, ...] = ()
     times: dict[tuple[Value, ...], dict[str, list[float]]] = field(default_factory=dict)
     """All times, by inputs and choice."""
-    row_mistakes: int = 0
+    row_error_count: int = 0
 
-    def mistake(self, id: str, message: str, span: Span, label: str = "") -> None:
-        """Log a mistake in a row; only counts it if there were many."""
-        self.row_mistakes += 1
-        if self.row_mistakes <= _MOST_ROW_MISTAKES:
+    def error(self, id: str, message: str, span: Span, label: str = "") -> None:
+        """Log an error in a row; only counts it if there were many."""
+        self.row_error_count += 1
+        if self.row_error_count <= _MAX_ROW_ERRORS:
             self.log.error(id, message, span, label)
 
 
 def read_logs(sources: Sequence[Source], log: Diagnostics) -> tuple[Measurements, ...]:
-    """Return the measurements in the logs, sorted by device; they are of use only if no mistake is logged.
+    """Return the measurements in the logs, sorted by device; they are of use only if no error is logged.
 
     Args:
         sources: the log files; several may be about the same device.
-        log: gets every mistake.
+        log: gets every error.
     """
     logs = list[_Log]()
     for source in sources:
@@ -108,7 +108,7 @@ def _read_log(source: Source, log: Diagnostics) -> _Log | None:
     if not _read_columns(read):
         return None
     _read_rows(read)
-    if not read.times and not read.row_mistakes:
+    if not read.times and not read.row_error_count:
         log.error("few-inputs", "there are no measurements below the column names", _line_span(source, 2))
     return read
 
@@ -240,13 +240,13 @@ def _read_rows(read: _Log) -> None:
         time = _time(read, line, feedback, fields[feedback])
         if inputs is not None and time is not None:
             read.times.setdefault(inputs, {}).setdefault(fields[choice], []).append(time)
-    if read.row_mistakes > _MOST_ROW_MISTAKES:
-        more, end = read.row_mistakes - _MOST_ROW_MISTAKES, len(read.source.text)
-        read.log.error("bad-row", f"{more:,} more mistakes are not shown", read.source.span(end, end))
+    if read.row_error_count > _MAX_ROW_ERRORS:
+        more, end = read.row_error_count - _MAX_ROW_ERRORS, len(read.source.text)
+        read.log.error("bad-row", f"{more:,} more errors are not shown", read.source.span(end, end))
 
 
 def _inputs(read: _Log, line: int, texts: Sequence[str], order: Sequence[int]) -> tuple[Value, ...] | None:
-    """Return the values of all features; None, with the reason logged, if one can't be used."""
+    """Return the values of all features; None, with an error logged, if one can't be used."""
     found = [
         _value(read, line, at, text, feature)
         for feature, at, text in zip(read.header.features, order, texts, strict=True)
@@ -269,14 +269,14 @@ def _rows(read: _Log) -> Iterator[tuple[int, list[str]]]:
         try:
             fields = _fields(line)
         except csv.Error as problem:
-            read.mistake("bad-row", f"the row is not CSV: {problem}", _line_span(read.source, number))
+            read.error("bad-row", f"the row is not CSV: {problem}", _line_span(read.source, number))
             continue
         if len(fields) == len(read.columns):
             yield from [] if tuple(fields) == read.columns else [(number, fields)]
         else:
             wanted = f"expected {len(read.columns)}; a text that contains a comma must be in double quotes"
             message = f"the row has {len(fields)} field{'s' if len(fields) != 1 else ''}"
-            read.mistake("bad-row", message, _line_span(read.source, number), wanted)
+            read.error("bad-row", message, _line_span(read.source, number), wanted)
 
 
 def _second_header(line: str) -> Device | None:
@@ -301,7 +301,7 @@ def _report_second_header(read: _Log, number: int, device: Device) -> None:
 
 
 def _value(read: _Log, line: int, at: int, text: str, feature: Feature) -> Value | None:
-    """Return the value of a feature; None, with the reason logged, if it can't be used."""
+    """Return the value of a feature; None, with an error logged, if it can't be used."""
     if feature.is_categorical:
         return text
     value = parse_number(text)
@@ -309,7 +309,7 @@ def _value(read: _Log, line: int, at: int, text: str, feature: Feature) -> Value
         return value
     problem = "is not a number" if value is None else "is not finite"
     span = _field_span(_line_span(read.source, line), at)
-    read.mistake("bad-number", f"the value '{text}' of '{feature.name}' {problem}", span, "expected a number")
+    read.error("bad-number", f"the value '{text}' of '{feature.name}' {problem}", span, "expected a number")
     return None
 
 
@@ -330,13 +330,13 @@ def parse_number(text: str) -> int | float | None:
 
 
 def _time(read: _Log, line: int, at: int, text: str) -> float | None:
-    """Return the time that a choice took; None, with the reason logged, if it is none."""
+    """Return the time that a choice took; None, with an error logged, if it is none."""
     value = parse_number(text)
     if value is not None and value > 0:
         return float(value)
     problem = "is not a number" if value is None or math.isnan(value) else "is not positive"
     span = _field_span(_line_span(read.source, line), at)
-    read.mistake("bad-number", f"the feedback '{text}' {problem}", span, "expected a time, or inf if the choice failed")
+    read.error("bad-number", f"the feedback '{text}' {problem}", span, "expected a time, or inf if the choice failed")
     return None
 
 

@@ -48,7 +48,7 @@ class _UnreadableError(Exception):
 
 
 def read_heuristics(source: Source, log: Diagnostics) -> tuple[ReadHeuristic, ...]:
-    """Return the heuristics in a module, in the order in which they are there; mistakes are logged."""
+    """Return the heuristics in a module, in the order in which they are there; errors are logged."""
     try:
         module = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:

@@ -41,7 +41,7 @@ def _operations(decision: str) -> list[Any]:
 
 
 def add_operations(measurements: Measurements, log: Diagnostics) -> Measurements:
-    """Return the measurements with the features that torch computes for their decision; mistakes are logged."""
+    """Return the measurements with the features that torch computes for their decision; errors are logged."""
     name = measurements.name
     if name not in _FUNCTIONS:
         near = did_you_mean(name, _FUNCTIONS) or f"it does for {', '.join(_FUNCTIONS)}"

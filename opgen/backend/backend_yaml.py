@@ -1,4 +1,4 @@
-"""A backend YAML → the frozen `ExternalBackend` that generators read, or every mistake in the file.
+"""A backend YAML → the frozen `ExternalBackend` that generators read, or all errors in the file.
 
 A backend outside of torch says which of torch's operators it has kernels for:
 
@@ -10,7 +10,7 @@ A backend outside of torch says which of torch's operators it has kernels for:
 becomes a backend with two kernels, `my::ops::PrivateUse1NativeFunctions::abs` and `…::view_symint`.
 The kernels of `autograd` are registered under the key's autograd key, all others under the key itself.
 `full_codegen`, `ir_gen` and `non_native` are for backends that are lazy: `opgen.lazy` makes code of
-them.  Every mistake is logged; there is a value only if there are none.
+them.  Every error is logged; there is a value only if there are none.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ NODE_TABLE: Final = Table.of(FUNC, OPKIND, PROPERTIES)
 
 
 def load_backend(where: Source | Path, program: Program, log: Diagnostics) -> ExternalBackend | None:
-    """Return the backend of a YAML file; None, with every reason logged, if it has mistakes."""
+    """Return the backend of a YAML file; None, with errors logged, if it has errors."""
     before = log.error_count
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a backend", log)

@@ -51,7 +51,7 @@ class Listed:
 
 
 def check_lists(lists: Listings, key: DispatchKey | None, program: Program, log: Diagnostics) -> Listed:
-    """Return the operators of the lists; log mistakes and leave them out."""
+    """Return the operators of the lists; log errors and leave them out."""
     reader = _Reader(program, log)
     supported = reader.read("supported", lists.supported)
     full_codegen = reader.read("full_codegen", lists.full_codegen)

@@ -1,4 +1,4 @@
-"""What the commands have in common that read operators and a folder of autograd's inputs.
+"""The flags and loaders shared by the commands that read operators and a folder of autograd's inputs.
 
 python -m opgen.gen_autograd NATIVE_FUNCTIONS TAGS OUT AUTOGRAD_DIR
 """
@@ -16,7 +16,7 @@ from opgen.diagnostics import Diagnostics, UserError
 from opgen.output.emitter import Emitter, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.run.flags import add_flags_of_all
+from opgen.run.flags import add_common_flags
 from opgen.run.inputs import Inputs, autograd_templates
 from opgen.run.work import Work, install_root, write_or_raise
 
@@ -32,23 +32,23 @@ def add_autograd_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tags", type=Path, metavar="TAGS", help="the tags that operators may have (YAML)")
     parser.add_argument("out", type=Path, metavar="OUT", help="folder to write to")
     parser.add_argument("autograd", type=Path, metavar="AUTOGRAD_DIR", help="folder of the inputs of autograd")
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
 def autograd_work(
-    given: argparse.Namespace,
+    options: argparse.Namespace,
     emitters: tuple[Emitter[[]], ...],
     templates: TemplateSet,
     operators: int,
     *read: Path | None,
 ) -> Work:
-    """Return the work of a run that also read the files `read`."""
-    # The templates depend on whether there is such a folder.
-    inputs = Inputs(given.native_functions, given.tags, given.autograd / "templates")
+    """Return the work of a run that also reads the files `read`."""
+    # The folder is an input even if it is missing: then opgen's own templates are used.
+    inputs = Inputs(options.native_functions, options.tags, options.autograd / "templates")
     paths = (*inputs.files, inputs.templates, *read)
     return Work(
         emitters,
-        install_root(given.out),
+        install_root(options.out),
         templates,
         read=tuple(path for path in paths if path is not None),
         operators=operators,
@@ -62,7 +62,7 @@ def write_for_program(
     out: str | os.PathLike[str],
     autograd: str | os.PathLike[str],
 ) -> None:
-    """Do what a command with the loader `load` does; raise `UserError` with every mistake."""
+    """Run the command with the loader `load`; raise `UserError` with all errors."""
     options = argparse.Namespace(
         native_functions=Path(native_functions),
         tags=Path(tags),
@@ -73,9 +73,9 @@ def write_for_program(
     write_or_raise(partial(load, options))
 
 
-def templates_of(given: argparse.Namespace) -> TemplateSet:
+def templates_of(options: argparse.Namespace) -> TemplateSet:
     """Return the templates beside the inputs of autograd, or opgen's own."""
-    return TemplateSet(autograd_templates(given.autograd))
+    return TemplateSet(autograd_templates(options.autograd))
 
 
 def emit_derived(
@@ -83,12 +83,12 @@ def emit_derived(
     table: Iterable[Emitter[Q, TemplateSet]],
     templates: TemplateSet,
 ) -> tuple[OutputFile, ...]:
-    """Derive what several emitters need and return their files; raise one `UserError` with all mistakes.
+    """Derive the program that several emitters share, and return their files; raise one `UserError` with all errors.
 
-    One worker does both, while others run the emitters that don't need it.
+    One worker does both, while other workers run the emitters that don't need this program.
     """
     log = Diagnostics()
     program = derive(log)
     if program is None or log.has_errors:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     return collect_files(bind(table, program, templates))

@@ -1,4 +1,4 @@
-"""What programs import from `opgen.gen_autograd`."""
+"""The API of `opgen.gen_autograd` for programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gen_autograd(
     operator_selector: SelectiveBuilder | None = None,
     disable_autograd: bool = False,
 ) -> None:
-    """Write the C++ of autograd; raise `UserError` with every mistake."""
+    """Write the C++ of autograd; raise `UserError` with all errors."""
     folder = Path(autograd_dir)
     functions, tags = Path(native_functions_path), Path(tags_path)
 
@@ -37,7 +37,7 @@ def gen_autograd(
         if program is None:
             return None
         templates = TemplateSet(autograd_templates(folder))
-        return Work(_bound(program, templates, disable_autograd), install_root(Path(out)), templates)
+        return Work(_bind_emitters(program, templates, disable_autograd), install_root(Path(out)), templates)
 
     write_or_raise(load_work)
 
@@ -52,7 +52,7 @@ def load_autograd(
     selection_path: Path | None = None,
     allow_unknown_operators: bool = False,
 ) -> AutogradProgram | None:
-    """Return the operators and derivatives of a run; None, with the reasons logged, if anything is wrong.
+    """Return the operators and derivatives of a run; None, with errors logged, if it fails.
 
     The selector, or the selection file if there is none, says which operators get kernels.
     """
@@ -67,11 +67,11 @@ def load_autograd(
 def generate(
     program: AutogradProgram, templates: TemplateSet, *, disable_autograd: bool = False
 ) -> tuple[OutputFile, ...]:
-    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
-    return collect_files(_bound(program, templates, disable_autograd))
+    """Return every file of a run as a value; raise one `UserError` with all template errors."""
+    return collect_files(_bind_emitters(program, templates, disable_autograd))
 
 
-def _bound(program: AutogradProgram, templates: TemplateSet, disable_autograd: bool) -> tuple[Emitter[[]], ...]:
+def _bind_emitters(program: AutogradProgram, templates: TemplateSet, disable_autograd: bool) -> tuple[Emitter[[]], ...]:
     return (
         *bind(kernel_emitters(disable_autograd=disable_autograd), program, templates),
         *bind(operator_emitters(disable_autograd=disable_autograd), program.program, templates),

@@ -1,10 +1,9 @@
-"""What the generators for backends outside of torch have in common: flags, the operators, the backend, the check.
+"""The flags and loaders shared by the generators for backends outside of torch.
 
     -s backend.yaml -o out --from-torch --impl-path kernels.cpp
     →  the operators that torch has, an `ExternalBackend`, and whether kernels.cpp defines its kernels
 
-Operators are those that come with opgen, with the installed torch, in a folder that is named, or in
-files that are named; nothing is looked for elsewhere.
+Operators are read from opgen's packaged definitions, the installed torch, or the folder or file that a flag names.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from opgen.frontend.nodes import read_source
 from opgen.frozen_dataclass import dataclass
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
-from opgen.run.flags import add_flags_of_all
+from opgen.run.flags import add_common_flags
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, Inputs, find_inputs, installed_definitions
 
 NATIVE_FLAG: Final = "--native-yaml"
@@ -32,13 +31,13 @@ TEMPLATES_FLAG: Final = "--templates"
 
 @dataclass(frozen=True, slots=True)
 class BackendInputs:
-    """What a run has read."""
+    """The inputs of a run."""
 
     backend: ExternalBackend
     program: Program
     templates: TemplateSet
     checked: int | None
-    """How many kernels were looked for in sources; None if no sources were named."""
+    """The number of kernels searched for in sources; None if no flag names sources."""
     read: tuple[Path, ...] = ()
     """The files that were read, apart from templates."""
 
@@ -73,13 +72,13 @@ def add_backend_flags(parser: argparse.ArgumentParser) -> None:
         help="check that this source defines the kernels; several may share them",
     )
     _add_definitions(parser)
-    add_flags_of_all(parser, dry_run_takes_bool=True)
+    add_common_flags(parser, dry_run_takes_bool=True)
 
 
 def _add_definitions(parser: argparse.ArgumentParser) -> None:
     """Add the flags that name the definitions of torch's operators."""
     definitions = parser.add_argument_group(
-        "the operators that there are; default: those of the installed torch, or else those that come with opgen"
+        "the operators that there are; default: those of the installed torch, or else those packaged with opgen"
     )
     sources = definitions.add_mutually_exclusive_group()
     sources.add_argument(
@@ -100,25 +99,25 @@ def _add_definitions(parser: argparse.ArgumentParser) -> None:
 
 
 def load_backend_inputs(
-    given: argparse.Namespace, log: Diagnostics, *, checks_generated: bool = True
+    options: argparse.Namespace, log: Diagnostics, *, checks_generated: bool = True
 ) -> BackendInputs | None:
-    """Return the inputs that the flags name; None, with every reason logged, if anything in them is wrong.
+    """Return the inputs that the flags name; None, with errors logged, if it fails.
 
-    Kernels of `full_codegen` are looked for in sources too, if the caller doesn't generate them.
+    Unless the caller generates the kernels of `full_codegen`, the sources must define them too.
     """
-    inputs = _find_inputs(given, log)
-    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
-    sources = list(_read_sources(given.impl_path, log))
+    inputs = _find_inputs(options, log)
+    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=options.torch_version)
+    sources = list(_read_sources(options.impl_path, log))
     if inputs is None or program is None:
         return None
-    backend = load_backend(given.source_yaml, program, log)
+    backend = load_backend(options.source_yaml, program, log)
     checked = None
     if backend is not None and sources and not log.has_errors:
         checked = check_kernels(sources, backend, program, log, () if checks_generated else backend.full_codegen)
     if backend is None or log.has_errors:
-        _tell_of_definitions(given, log)
+        _warn_about_packaged_definitions(options, log)
         return None
-    read = (given.source_yaml, *given.impl_path, *inputs.files)
+    read = (options.source_yaml, *options.impl_path, *inputs.files)
     return BackendInputs(backend, program, TemplateSet(inputs.templates), checked, read)
 
 
@@ -130,28 +129,30 @@ def _read_sources(paths: Iterable[Path], log: Diagnostics) -> Iterator[Source]:
             log.extend(problem.diagnostics)
 
 
-def _tell_of_definitions(given: argparse.Namespace, log: Diagnostics) -> None:
-    """Report where operators were searched, if some are missing, no flag names a place, and torch isn't installed."""
-    is_told = given.source_path or given.native_yaml or installed_definitions() is not None
-    if not is_told and any(each.id == "unknown-operator" for each in log.found):
+def _warn_about_packaged_definitions(options: argparse.Namespace, log: Diagnostics) -> None:
+    """Warn that only opgen's packaged definitions were searched, if operators are missing and torch isn't installed."""
+    is_expected = options.source_path or options.native_yaml or installed_definitions() is not None
+    if not is_expected and any(each.id == "unknown-operator" for each in log.all):
         message = "operators were searched for in opgen's packaged definitions"
         label = f"install torch to use its operators, or name a folder with {SOURCE_PATH_FLAG}"
         log.warning("operators-of-opgen", message, label=label)
 
 
-def _find_inputs(given: argparse.Namespace, log: Diagnostics) -> Inputs | None:
-    """Return where the operators are: a backend has kernels for those of torch, so the installed torch comes first."""
-    found = find_inputs(given.source_path, log, from_torch=given.from_torch)
-    installed = None if given.source_path else installed_definitions()
-    if found is None:
+def _find_inputs(options: argparse.Namespace, log: Diagnostics) -> Inputs | None:
+    """Return the files that define the operators: by default those of the installed torch."""
+    inputs = find_inputs(options.source_path, log, from_torch=options.from_torch)
+    installed = None if options.source_path else installed_definitions()
+    if inputs is None:
         return None
     if installed is not None:
-        found = Inputs(installed / "native/native_functions.yaml", installed / "native/tags.yaml", found.templates)
-    return Inputs(given.native_yaml or found.functions, given.tags or found.tags, given.templates or found.templates)
+        inputs = Inputs(installed / "native/native_functions.yaml", installed / "native/tags.yaml", inputs.templates)
+    return Inputs(
+        options.native_yaml or inputs.functions, options.tags or inputs.tags, options.templates or inputs.templates
+    )
 
 
 def describe_check(inputs: BackendInputs, paths: Sequence[Path]) -> str:
-    """Return what to print about the check of kernels; nothing if there was none."""
+    """Return the message about the check of kernels; empty if there was none."""
     if inputs.checked is None:
         return ""
     kernels = "1 kernel is" if inputs.checked == 1 else f"{inputs.checked} kernels are"

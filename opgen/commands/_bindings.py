@@ -1,4 +1,4 @@
-"""The Python bindings of operators: their table of emitters, and the Python functions that they are made of.
+"""The Python bindings of operators: their table of emitters, and how the Python functions are derived.
 
 `gen_python`, `gen_autograd` and `gen_pyi` share it.  The first two name `emit_bindings` in their tables, so that
 only the worker that emits bindings imports this module.
@@ -32,7 +32,7 @@ BINDING_EMITTERS: Final[tuple[Emitter[PythonProgram, TemplateSet], ...]] = (
 
 
 def emit_bindings(program: Program, deprecated: Path, templates: TemplateSet) -> Iterable[OutputFile]:
-    """Derive Python's functions, with the old signatures in `deprecated`, and return the files of the bindings."""
+    """Derive the Python functions, with the signatures in `deprecated`, and return the files of the bindings."""
     return emit_derived(partial(_derive, program, deprecated), BINDING_EMITTERS, templates)
 
 
@@ -50,6 +50,6 @@ def load_python(
     symint: bool = True,
     torch: str | None = None,
 ) -> PythonProgram | None:
-    """Return the operators as Python sees them; None, with the reasons logged, if anything is wrong."""
+    """Return the operators as Python sees them; None, with errors logged, if it fails."""
     program = load_program(functions, tags, log, torch=torch)
     return None if program is None else _derive(program, deprecated, log, symint=symint)

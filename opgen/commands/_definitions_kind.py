@@ -1,8 +1,7 @@
-"""A folder of definitions → whether they make ATen's sources, an extension or operators of MLX, before they are read.
+"""A folder of definitions → what to generate: ATen's sources, an extension or operators of MLX.
 
-A file whose operators are all in namespaces other than `aten` makes an extension.  One that has both kinds makes
-ATen's sources if there are templates for them beside it or more operators of ATen than others; else an extension,
-which then reports the operators of ATen.
+If no operator is in the namespace `aten`, opgen generates an extension.  If only some are, it generates ATen's sources
+if the folder has templates or most operators are in `aten`; otherwise an extension, which reports those in `aten`.
 
     count_namespaces("- func: mylib::blend(Tensor self) -> Tensor")   →   Counter(mylib=1)
 """
@@ -27,9 +26,9 @@ _TAGS: Final = "native/tags.yaml"
 
 
 def makes_extension(source: Path) -> bool:
-    """Return whether the definitions in a folder make an extension.
+    """Return whether to generate an extension from the definitions in a folder.
 
-    Without tags, which ATen's sources need, definitions that can't be read do: then they are what is reported.
+    Definitions that can't be read count as an extension if the folder has no tags, which ATen's sources need.
     """
     try:
         text = read_text(source / _FUNCTIONS, errors="replace")
@@ -39,23 +38,23 @@ def makes_extension(source: Path) -> bool:
         text = ""
     has_tags = (source / _TAGS).exists()
     if has_tags and "::" not in text:
-        return False  # much faster
+        return False  # fast path: no operator has a namespace
     namespaces = count_namespaces(text)
-    of_torch = namespaces[_TORCH_NAMESPACE]
-    own = namespaces.total() - of_torch
-    if own == of_torch == 0:
+    aten_count = namespaces[_TORCH_NAMESPACE]
+    other_count = namespaces.total() - aten_count
+    if other_count == aten_count == 0:
         return not has_tags
-    return own > 0 and (of_torch == 0 or (of_torch < own and not (source / "templates").is_dir()))
+    return other_count > 0 and (aten_count == 0 or (aten_count < other_count and not (source / "templates").is_dir()))
 
 
 def count_namespaces(definitions: str) -> Counter[str]:
     """Return the number of operators of each namespace, from a scan of the text."""
-    found = _FUNC.finditer(definitions)
-    return Counter(each.group(1) if each.group(2) else _TORCH_NAMESPACE for each in found)
+    matches = _FUNC.finditer(definitions)
+    return Counter(match.group(1) if match.group(2) else _TORCH_NAMESPACE for match in matches)
 
 
 def makes_mlx(source: Path, log: Diagnostics) -> bool:
-    """Return whether the definitions in a folder are of MLX; no, with a warning, if there are others too."""
+    """Return whether a folder defines MLX operators; if it also defines PyTorch operators, warn and return False."""
     if not (source / FILE_NAME).is_file():
         return False
     if not (source / _FUNCTIONS).exists():

@@ -1,4 +1,4 @@
-"""What is made of operators and their derivatives: tables of emitters, and how derivatives are read for them.
+"""The tables of emitters that need derivatives, and how derivatives are loaded for them.
 
 `gen_autograd` and `gen_python` name these functions in their tables, so that only the worker that emits the kernels
 of autograd reads derivatives.yaml and imports this module.
@@ -35,7 +35,7 @@ PYTHON_NODES: Final[tuple[Emitter[AutogradProgram, TemplateSet], ...]] = (
     Emitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_headers")),
     Emitter("nodes", OnDemand("opgen.dest.python_nodes", "emit_python_node_sources")),
 )
-"""The Python types of the nodes of autograd's graph."""
+"""The emitters of the Python types of autograd nodes."""
 
 
 def kernel_emitters(*, disable_autograd: bool) -> tuple[Emitter[AutogradProgram, TemplateSet], ...]:

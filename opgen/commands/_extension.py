@@ -1,6 +1,6 @@
-"""The extension that a folder of definitions makes: its table of emitters, its loader, its lists.
+"""Generates an extension from a folder of definitions: the table of emitters, the loader, the lists of files.
 
-`opgen.commands.gen` comes here if `_definitions_kind` or `--extension` says so.
+`opgen.commands.gen` calls this module if `_definitions_kind` or `--extension` selects an extension.
 
     - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension
 """
@@ -74,7 +74,7 @@ KERNEL_EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
 
 
 def load_requested_extension(request: Request, source: Path, log: Diagnostics) -> Extension | None:
-    """Read the definitions of an extension; return None, with the reasons logged, if anything is wrong."""
+    """Read the definitions of an extension; return None, with errors logged, if it fails."""
     if request.choice is None:
         return None
     warn_of_flags(request.flags, Target.EXTENSION if request.stable_abi is None else Target.STABLE, log)
@@ -103,7 +103,7 @@ def extension_work(extension: Extension, request: Request, source: Path) -> Work
         read=(*files, *(() if request.choice is None else request.choice.read)),
         operators=len(extension.program.functions),
         lists=partial(_lists, request),
-        next_step="compile the sources with your kernels: 'opgen new' lays out a project that does so",
+        next_step="compile the sources with your kernels: 'opgen new' creates a project that does so",
     )
 
 
@@ -115,14 +115,14 @@ def emitters_for(extension: Extension) -> tuple[Emitter[Extension, TemplateSet],
 
 
 def _shim_root(options: Options) -> str | None:
-    """Return the root of AOTInductor's shims: in the install directory they are compiled with the other sources."""
+    """Return the root of AOTInductor's shims; shims in the install directory are compiled with the other sources."""
     if options.aoti_install_dir is None:
         return None
     return "install" if options.aoti_install_dir.resolve() == options.install_dir.resolve() else "aoti"
 
 
 def _roots(options: Options) -> Mapping[str, Path]:
-    """Return the folders that outputs go to, by the names that emitters use."""
+    """Return the output folders by the names that emitters use."""
     roots = install_root(options.install_dir)
     if _shim_root(options) == "aoti" and options.aoti_install_dir is not None:
         return {**roots, "aoti": options.aoti_install_dir}
@@ -130,7 +130,7 @@ def _roots(options: Options) -> Mapping[str, Path]:
 
 
 def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
-    """Yield the lists of sources, which a dry run writes too, and the list of headers."""
+    """Yield the lists of sources, which are also written in a dry run, and the list of headers."""
     options, lists = request.options, request.options.output_dependencies
     if lists is not None:
         files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
@@ -150,11 +150,11 @@ def load_extension(
     with_python: bool = True,
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> Extension | None:
-    """Return the extension that a folder of definitions makes; None, with the reasons logged, if anything is wrong.
+    """Load the extension that a folder of definitions describes; return None, with errors logged, if it fails.
 
-    The definitions are read as those of a release of torch; without, the tree that they are in, or else the installed
-    torch, says of which. The files are the same for each release. `texts` replace the contents of files, as an editor
-    does that has not saved them.
+    `torch` is the release of torch that the definitions are for; by default, that of the source tree or else of the
+    installed torch.  The generated files are the same for each release.  `texts` override the contents of files, such
+    as those of unsaved documents in an editor.
     """
 
     def read(name: str) -> Source | Path | None:
@@ -169,14 +169,14 @@ def load_extension(
             readable = load_readable_functions(functions, torch, is_extension=True)
             check_formulas(derivatives, readable, log)
         return None
-    _warn_of_unknown_files(source, log)
+    _warn_about_unknown_files(source, log)
     stable = options.stable_abi
-    breaches = (
+    violations = (
         *check_extension(program, has_functions=stable is None),
         *(check_stable(program, stable) if stable is not None else ()),
     )
-    log.extend(breaches)
-    if breaches:
+    log.extend(violations)
+    if violations:
         return None
     shapes = source / _SHAPES
     shape_functions = load_shape_functions(shapes, program, log) if with_python and shapes.exists() else None
@@ -200,23 +200,23 @@ def load_extension(
     return extension if autograd is None else replace(extension, autograd=replace(autograd, program=extension.program))
 
 
-def _warn_of_unknown_files(source: Path, log: Diagnostics) -> None:
-    """Warn about each YAML file among the definitions that opgen doesn't read; a copy of torch's tree has some."""
-    known = (_FUNCTIONS, _TAGS, _DERIVATIVES)
+def _warn_about_unknown_files(source: Path, log: Diagnostics) -> None:
+    """Warn about each YAML file in the folder that opgen doesn't read, except those that torch's tree has."""
+    definition_files = (_FUNCTIONS, _TAGS, _DERIVATIVES)
     for path in sorted((*source.rglob("*.yaml"), *source.rglob("*.yml"))):
         name = path.relative_to(source).as_posix()
-        if name in (*known, _DEPRECATED) or any(part.startswith(".") for part in Path(name).parts):
+        if name in (*definition_files, _DEPRECATED) or any(part.startswith(".") for part in Path(name).parts):
             continue
-        label = f"opgen doesn't read this file; {expected(name, known, limit=len(known))}"
+        label = f"opgen doesn't read this file; {expected(name, definition_files, limit=len(definition_files))}"
         log.warning("unknown-file", f"'{path}' is not among the files of definitions", label=label)
 
 
 def extension_templates(*, stable: bool = False) -> TemplateSet:
-    """Return the templates that come with opgen; `stable` chooses those of the stable ABI."""
+    """Return the templates packaged with opgen; `stable` chooses those of the stable ABI."""
     names = ("stable", "extension") if stable else ("extension",)
     return TemplateSet(*(folder for name in names for folder in packaged_templates(name)))
 
 
 def generate_extension(extension: Extension, templates: TemplateSet) -> tuple[OutputFile, ...]:
-    """Return every file of an extension as a value; raise one `UserError` with all mistakes in templates."""
+    """Return every file of an extension as a value; raise one `UserError` with all template errors."""
     return collect_files(bind(emitters_for(extension), extension, templates))

@@ -45,11 +45,11 @@ EFFECTS: Final[Mapping[Target, frozenset[str]]] = MappingProxyType(
 """The flags that have an effect on what is written, by the names of their values."""
 
 
-def given_flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, str]:
+def given_flags(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, str]:
     """Return the flags of a parser that have other values than their defaults, spelled, by the names of the values."""
     flags = {}
     for action in parser._actions:
-        value = getattr(given, action.dest, action.default)
+        value = getattr(options, action.dest, action.default)
         if action.option_strings and value != action.default:
             spellings = [each for each in action.option_strings if each.startswith("--no-") == (value is False)]
             flags[action.dest] = next(each for each in spellings if each.startswith("--"))

@@ -1,4 +1,4 @@
-"""The flags of `gen`, which `check` and `diff` take too, and the checked `Request` that they stand for.
+"""The flags of `gen`, which `check` and `diff` also take → a checked `Request`.
 
 The flags are those of `python -m torchgen.gen`, in both spellings where it has two, and a few of opgen's own.
 
@@ -32,7 +32,7 @@ from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose
 from opgen.releases.known import newest_release
 from opgen.releases.release import Release
 from opgen.run.arguments import Parser
-from opgen.run.flags import add_build, add_definitions, add_dry_run, add_talk
+from opgen.run.flags import add_build, add_definitions, add_dry_run, add_output_flags
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """The choices of `--generate`."""
@@ -46,11 +46,11 @@ STATIC_DISPATCH_FLAG: Final = "--static-dispatch-backend"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One run of `gen`: what to write, and from what."""
+    """One run of `gen`: its inputs and options."""
 
     options: Options
     source_path: Path | None
-    """Folder of the definitions; None for those that come with opgen or with torch."""
+    """Folder of the definitions; None for those packaged with opgen or with torch."""
     from_torch: bool
     """Whether to use the definitions and templates of the installed torch."""
     selected_names: tuple[str, ...] | None
@@ -64,7 +64,7 @@ class Request:
     native_aot_folder: Path | None
     """A folder of modules that declare kernels which are compiled ahead of time, if any."""
     ignored_keys: frozenset[DispatchKey]
-    """Keys whose kernels the definitions may name, but which this build doesn't have."""
+    """Keys whose kernels this build leaves out, although the definitions name them."""
     extension: bool | None
     """Whether to write an extension or the sources of ATen; None to decide by the definitions."""
     is_fragment: bool
@@ -74,19 +74,19 @@ class Request:
     backends: frozenset[DispatchKey] | None
     """The keys that `--backend-whitelist` names; None for all."""
     stable_abi: Release | None
-    """The oldest torch that an extension in the stable ABI is to run with; None for torch's C++."""
+    """The oldest torch that an extension in the stable ABI supports; None for torch's C++ API."""
     kernel_builder: bool
     """Whether Hugging Face's kernel-builder builds an extension in the stable ABI."""
     has_xpu: bool
-    """Whether the build is for XPU and so has a list of XPU sources."""
+    """Whether to write the list of XPU sources."""
     choice: Choice | None
-    """The release of torch; None if it can't be determined, with the reason logged."""
+    """The release of torch; None if it can't be determined, with an error logged."""
     flags: FrozenMap[str, str]
     """The flags that were given, spelled, by the names of their values."""
     namespace: str | None = None
-    """The name of a library of operators of MLX, if it is given; others have it in their definitions."""
+    """The name of a library of MLX operators, if given; other libraries name it in their definitions."""
     install_list: Path | None = None
-    """Where to list the headers that users of the library need."""
+    """The file that lists the headers for users of the library."""
 
 
 def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
@@ -100,7 +100,7 @@ def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORM
     build.add_argument(
         "--install-list", type=Path, metavar="FILE", help="list the headers below the install directory in FILE"
     )
-    add_talk(parser, verbose="name the files that change, and show every warning", formats=formats)
+    add_output_flags(parser, verbose="name the files that change, and show every warning", formats=formats)
 
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:
@@ -268,7 +268,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_request(argv: Sequence[str], log: Diagnostics) -> Request:
-    """Return what a command line of `gen` asks for; wrong values are reported, wrong flags end the process."""
+    """Parse a command line of `gen`; illegal values are reported, illegal flags end the process."""
     return read_request(_parser().parse_args(argv), log)
 
 
@@ -278,100 +278,100 @@ def _parser() -> Parser:
     return parser
 
 
-def _native_aot_folder(given: argparse.Namespace, choice: Choice | None) -> Path | None:
-    """Return the folder that the flag names, or the one in the tree that the definitions and torch are in."""
-    if given.native_aot_ops_dir is not None:
-        return Path(given.native_aot_ops_dir) if given.native_aot_ops_dir else None
-    if choice is None or not choice.read or (given.source_path is None and not given.from_torch):
+def _native_aot_folder(options: argparse.Namespace, choice: Choice | None) -> Path | None:
+    """Return the folder that the flag names, or by default the one in torch's source tree."""
+    if options.native_aot_ops_dir is not None:
+        return Path(options.native_aot_ops_dir) if options.native_aot_ops_dir else None
+    if choice is None or not choice.read or (options.source_path is None and not options.from_torch):
         return None
-    place = choice.read[0].parent
-    root = place if choice.read[0].suffix == ".txt" else place.parent
-    is_inside = given.from_torch or root in given.source_path.resolve().parents
+    folder = choice.read[0].parent
+    root = folder if choice.read[0].suffix == ".txt" else folder.parent
+    is_inside = options.from_torch or root in options.source_path.resolve().parents
     return root / "torch" / "_native" / "ops" if is_inside else None
 
 
-def read_request(given: argparse.Namespace, log: Diagnostics) -> Request:
-    """Return what the flags of `gen` ask for; wrong values are reported.
+def read_request(flags: argparse.Namespace, log: Diagnostics) -> Request:
+    """Convert the flags of `gen` to a request; illegal values are reported.
 
-    The release of torch that it is for may be read from the tree of the definitions.
+    The release of torch may be read from the source tree of the definitions.
     """
-    choice = choose_release(given.source_path, given.torch_version, log)
+    choice = choose_release(flags.source_path, flags.torch_version, log)
     release = newest_release() if choice is None else choice.release
-    mps, xpu = given.mps or given.update_aoti_c_shim, given.xpu or given.update_aoti_c_shim
-    ignored = _ignored_keys(release, mps, xpu, given.mtia)
-    stable_abi = _stable_abi(given, log)
-    _check_kernel_builder(given, log)
+    mps, xpu = flags.mps or flags.update_aoti_c_shim, flags.xpu or flags.update_aoti_c_shim
+    ignored = _ignored_keys(release, mps, xpu, flags.mtia)
+    stable_abi = _stable_abi(flags, log)
+    _check_kernel_builder(flags, log)
     options = Options(
-        install_dir=given.install_dir,
-        aoti_install_dir=given.aoti_install_dir,
-        headeronly_install_dir=given.headeronly_install_dir,
-        output_dependencies=given.output_dependencies,
-        dry_run=given.dry_run,
-        per_operator_headers=given.per_operator_headers,
-        rocm=given.rocm,
-        dispatch_keys=_dispatch_keys(given.backend_whitelist, ignored, log),
-        static_dispatch_keys=_static_dispatch_keys(given.static_dispatch_backend or (), log),
-        skip_dispatcher_op_registration=given.skip_dispatcher_op_registration,
-        force_schema_registration=given.force_schema_registration,
-        generate=frozenset(given.generate),
+        install_dir=flags.install_dir,
+        aoti_install_dir=flags.aoti_install_dir,
+        headeronly_install_dir=flags.headeronly_install_dir,
+        output_dependencies=flags.output_dependencies,
+        dry_run=flags.dry_run,
+        per_operator_headers=flags.per_operator_headers,
+        rocm=flags.rocm,
+        dispatch_keys=_dispatch_keys(flags.backend_whitelist, ignored, log),
+        static_dispatch_keys=_static_dispatch_keys(flags.static_dispatch_backend or (), log),
+        skip_dispatcher_op_registration=flags.skip_dispatcher_op_registration,
+        force_schema_registration=flags.force_schema_registration,
+        generate=frozenset(flags.generate),
         shim_keys=_shim_keys(mps=mps, xpu=xpu),
-        update_aoti_c_shim=given.update_aoti_c_shim,
-        extend_aoti_c_shim=given.extend_aoti_c_shim,
+        update_aoti_c_shim=flags.update_aoti_c_shim,
+        extend_aoti_c_shim=flags.extend_aoti_c_shim,
     )
     return Request(
         options=options,
-        source_path=given.source_path,
-        from_torch=given.from_torch,
-        selected_names=None if given.op_registration_whitelist is None else tuple(given.op_registration_whitelist),
-        selection_path=given.op_selection_yaml_path,
-        allow_unknown_operators=given.allow_unknown_operators,
-        fallback_ops_path=given.aoti_fallback_ops,
-        native_aot_folder=_native_aot_folder(given, choice),
+        source_path=flags.source_path,
+        from_torch=flags.from_torch,
+        selected_names=None if flags.op_registration_whitelist is None else tuple(flags.op_registration_whitelist),
+        selection_path=flags.op_selection_yaml_path,
+        allow_unknown_operators=flags.allow_unknown_operators,
+        fallback_ops_path=flags.aoti_fallback_ops,
+        native_aot_folder=_native_aot_folder(flags, choice),
         ignored_keys=frozenset(ignored),
-        extension=True if stable_abi is not None else given.extension,
-        is_fragment=given.fragment,
-        with_python=given.python,
-        backends=_backends(given.backend_whitelist),
+        extension=True if stable_abi is not None else flags.extension,
+        is_fragment=flags.fragment,
+        with_python=flags.python,
+        backends=_backends(flags.backend_whitelist),
         stable_abi=stable_abi,
-        kernel_builder=given.kernel_builder,
+        kernel_builder=flags.kernel_builder,
         has_xpu=xpu,
         choice=choice,
-        flags=FrozenMap(given_flags(_parser(), given)),
-        namespace=given.namespace,
-        install_list=given.install_list,
+        flags=FrozenMap(given_flags(_parser(), flags)),
+        namespace=flags.namespace,
+        install_list=flags.install_list,
     )
 
 
-def _stable_abi(given: argparse.Namespace, log: Diagnostics) -> Release | None:
+def _stable_abi(options: argparse.Namespace, log: Diagnostics) -> Release | None:
     """Return the oldest release for an extension in the stable ABI, if the flags ask for one."""
-    if given.stable_abi is None:
+    if options.stable_abi is None:
         return None
-    if given.extension is False:
+    if options.extension is False:
         label = "the sources of ATen are part of torch, which has no other ABI"
         log.error("conflicting-flags", f"{STABLE_ABI_FLAG} and --no-extension contradict each other", label=label)
-    if given.source_path is None:
+    if options.source_path is None:
         label = "name the folder of your definitions with --source-path"
         log.error("conflicting-flags", f"{STABLE_ABI_FLAG} is for operators of your own", label=label)
-    return choose_oldest(given.stable_abi, log)
+    return choose_oldest(options.stable_abi, log)
 
 
-def _check_kernel_builder(given: argparse.Namespace, log: Diagnostics) -> None:
+def _check_kernel_builder(options: argparse.Namespace, log: Diagnostics) -> None:
     """Report flags that contradict `--kernel-builder`."""
-    if not given.kernel_builder:
+    if not options.kernel_builder:
         return
     id, flag = "conflicting-flags", KERNEL_BUILDER_FLAG
-    if given.stable_abi is None:
+    if options.stable_abi is None:
         log.error(id, f"{flag} is for the stable ABI", label=f"add {STABLE_ABI_FLAG} with the oldest torch")
-    if given.fragment:
+    if options.fragment:
         label = "each build has a namespace of its own"
         log.error(id, f"{flag} and --fragment contradict each other", label=label)
-    if not given.python:
+    if not options.python:
         label = "a kernel is a Python package"
         log.error(id, f"{flag} and --no-python contradict each other", label=label)
 
 
 def check_shim_flags(request: Request, log: Diagnostics) -> None:
-    """Warn about flags of shims that are not written."""
+    """Warn about flags that apply to shims if no shims are written."""
     if request.options.aoti_install_dir is None:
         for name in ("update_aoti_c_shim", "extend_aoti_c_shim", "aoti_fallback_ops"):
             if name in request.flags:
@@ -396,17 +396,17 @@ def _backends(wanted: Sequence[str] | None) -> frozenset[DispatchKey] | None:
 
 
 def _dispatch_keys(
-    wanted: Sequence[str] | None, ignored: Sequence[DispatchKey], log: Diagnostics
+    names: Sequence[str] | None, ignored: Sequence[DispatchKey], log: Diagnostics
 ) -> tuple[DispatchKey, ...]:
-    """Return the keys to write code for: torch's in their order, and others that are wanted."""
+    """Return the keys to generate code for: those of torch in their order, and others among `names`."""
     available = tuple(key for key in TORCH_DISPATCH_KEYS if key not in ignored)
-    if not wanted:
+    if not names:
         return available
-    check_words(BACKEND_LIST_FLAG, wanted, "dispatch key", DispatchKey.__members__, log)
-    others = (key for key in DispatchKey if key not in TORCH_DISPATCH_KEYS and str(key) in wanted)
-    return (*(key for key in available if is_generic_dispatch_key(key) or str(key) in wanted), *others)
+    check_words(BACKEND_LIST_FLAG, names, "dispatch key", DispatchKey.__members__, log)
+    others = (key for key in DispatchKey if key not in TORCH_DISPATCH_KEYS and str(key) in names)
+    return (*(key for key in available if is_generic_dispatch_key(key) or str(key) in names), *others)
 
 
-def _static_dispatch_keys(wanted: Sequence[str], log: Diagnostics) -> tuple[DispatchKey, ...]:
-    check_words(STATIC_DISPATCH_FLAG, wanted, "dispatch key", DispatchKey.__members__, log)
-    return tuple(DispatchKey[name] for name in wanted if name in DispatchKey.__members__)
+def _static_dispatch_keys(names: Sequence[str], log: Diagnostics) -> tuple[DispatchKey, ...]:
+    check_words(STATIC_DISPATCH_FLAG, names, "dispatch key", DispatchKey.__members__, log)
+    return tuple(DispatchKey[name] for name in names if name in DispatchKey.__members__)

@@ -4,7 +4,7 @@
     hover             what `opgen explain` prints about the operator of the entry
     go to definition  from a delegate to its entry, from a derivative to its operator, from a kernel to its C++
 
-Of operators of MLX there are diagnostics, and definitions of kernels.
+For operators of MLX: diagnostics, and "go to definition" from a kernel to its C++.
 
 The server reads the folder of the document that is edited, with the unsaved text of open documents.
 """
@@ -80,9 +80,9 @@ def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -
     """Read a folder of definitions.
 
     Args:
-        folder: Where the definitions are.
+        folder: The folder of the definitions.
         texts: The unsaved texts of open documents, by path.
-        torch: The version of torch that the definitions are of, if the user names it.
+        torch: The version of torch that the definitions are for, if the user names it.
     """
     log, functions = Diagnostics(), folder / FUNCTIONS
     mlx = folder / MLX_FILE
@@ -93,7 +93,7 @@ def analyze(folder: Path, texts: Mapping[Path, str], torch: str | None = None) -
     namespaces = count_namespaces(text)
     if set(namespaces) - {"aten"} and "aten" not in namespaces:
         extension = load_extension(folder, ExtensionOptions(), log, torch=torch, texts=texts)
-        # A build may make an extension in the stable ABI, whose formulas are in Python.
+        # In an extension in the stable ABI, formulas are in Python.
         diagnostics = tuple([each for each in log.sorted() if each.id != "formula-language"])
         return Analysis(diagnostics, extension.program if extension else None, extension)
     tags = folder / TAGS
@@ -133,8 +133,8 @@ class DefinitionsServer(LanguageServer):
             name = diagnostic.span.source.name if diagnostic.span is not None else str(_path(uri))
             by_file.setdefault(name, []).append(_to_lsp(diagnostic))
         self.published[folder] = set(by_file)
-        for name, found in by_file.items():
-            params = types.PublishDiagnosticsParams(uri=from_fs_path(name) or uri, diagnostics=found)
+        for name, diagnostics in by_file.items():
+            params = types.PublishDiagnosticsParams(uri=from_fs_path(name) or uri, diagnostics=diagnostics)
             self.text_document_publish_diagnostics(params)
 
     def analysis_of(self, uri: str) -> Analysis | None:
@@ -163,7 +163,7 @@ def _to_lsp(diagnostic: Diagnostic) -> types.Diagnostic:
 
 
 def _range(span: Span | None) -> types.Range:
-    """Return the place of a span; columns count UTF-16 units, as the protocol wants them."""
+    """Return the range of a span; columns count UTF-16 code units, as the protocol requires."""
     if span is None:
         return types.Range(types.Position(0, 0), types.Position(0, 0))
     return types.Range(_position(span.source, span.start), _position(span.source, max(span.start, span.end)))
@@ -175,17 +175,17 @@ def _position(source: Source, offset: int) -> types.Position:
     return types.Position(line - 1, len(before.encode("utf-16-le")) // 2)
 
 
-# ---------------------------------------------------------------------------------- questions
+# ---------------------------------------------------------------------------------- requests
 
 
 def operator_at(program: Program, path: Path, line: int) -> NativeFunction | None:
-    """Return the operator whose entry has the line, counted from 0, of a definitions file."""
+    """Return the operator whose entry contains the 0-based line of a definitions file."""
     before = [f for f in program.functions if f.loc.source.name == str(path) and f.loc.line <= line + 1]
     return max(before, key=lambda f: f.loc.start) if before else None
 
 
 def differentiated_at(program: Program, derivatives: Node | None, line: int) -> NativeFunction | None:
-    """Return the operator whose entry in derivatives.yaml has the line, counted from 0."""
+    """Return the operator whose entry in derivatives.yaml contains the 0-based line."""
     before = [(span.start, name) for name, span in places_of_derivatives(derivatives).items() if span.line <= line + 1]
     name = max(before)[1] if before else ""
     return next((function for function in program.functions if str(function.func.name) == name), None)
@@ -202,7 +202,7 @@ def describe(analysis: Analysis, function: NativeFunction, derivatives: Node | N
 
 
 def definitions_of(analysis: Analysis, word: str, folder: Path) -> Iterator[types.Location]:
-    """Yield the places where the operator or the kernel that a word names is defined."""
+    """Yield the locations where the operator or kernel named by a word is defined."""
     program = analysis.program
     name = word.rpartition("::")[2]
     for function in program.functions if program is not None else ():
@@ -219,9 +219,9 @@ def _kernels(name: str, project: Path) -> Iterator[types.Location]:
         if not generated.isdisjoint(path.parents):
             continue
         source = Source(str(path), read_text_if_possible(path))
-        found = pattern.search(source.text)
-        if found is not None:
-            yield types.Location(from_fs_path(str(path)) or "", _range(source.span(*found.span())))
+        match = pattern.search(source.text)
+        if match is not None:
+            yield types.Location(from_fs_path(str(path)) or "", _range(source.span(*match.span())))
 
 
 def _word_at(document: TextDocument, position: types.Position) -> str:
@@ -261,10 +261,14 @@ def _hover(server: DefinitionsServer, params: types.HoverParams) -> types.Hover 
     analysis, folder = server.analysis_of(params.text_document.uri), folder_of(path)
     if analysis is None or analysis.program is None or folder is None:
         return None
-    place, line = folder / DERIVATIVES, params.position.line
+    path_of_derivatives, line = folder / DERIVATIVES, params.position.line
     texts = server.open_texts()
-    derivatives = load_yaml(_source(place, texts), Diagnostics()) if place in texts or place.exists() else None
-    if path == place:
+    derivatives = (
+        load_yaml(_source(path_of_derivatives, texts), Diagnostics())
+        if path_of_derivatives in texts or path_of_derivatives.exists()
+        else None
+    )
+    if path == path_of_derivatives:
         function = differentiated_at(analysis.program, derivatives, line)
     else:
         function = operator_at(analysis.program, path, line)

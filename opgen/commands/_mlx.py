@@ -1,6 +1,6 @@
-"""The library that `mlx_ops.yaml` makes: its table of emitters and its loader.
+"""Generates a library from `mlx_ops.yaml`: the table of emitters and the loader.
 
-`opgen.commands.gen_mlx` is the command; `opgen.commands.gen` comes here if the folder has that file.
+`opgen.commands.gen_mlx` is the command; `opgen.commands.gen` calls this module if the folder has that file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
 NAMESPACE: Final = "mlx_ops"
-"""The name of a library without a name."""
+"""The default name of a library."""
 
 EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
     Emitter("headers", emit_headers),
@@ -35,7 +35,7 @@ EMITTERS: Final[tuple[Emitter[Library, TemplateSet], ...]] = (
 
 
 def load_mlx_library(source: Path, log: Diagnostics, namespace: str = NAMESPACE) -> Library | None:
-    """Read the operators in a folder; return None, with the reasons logged, if anything is wrong."""
+    """Read the operators in a folder; return None, with errors logged, if it fails."""
     if not is_identifier(namespace):
         log.error("bad-identifier", f"'{namespace}' can't be a namespace", label="letters, digits and '_' only")
     elif namespace in RESERVED_NAMESPACES:
@@ -55,7 +55,7 @@ class MlxGeneration:
 def load_mlx_generation(
     source: Path, install_dir: Path, log: Diagnostics, *, namespace: str = NAMESPACE, checks_nanobind: bool = False
 ) -> MlxGeneration | None:
-    """Return what is written for the operators in a folder; None, with the reasons logged, if anything is wrong."""
+    """Return the library that a folder defines, and the work of writing it; None, with errors logged, if it fails."""
     if checks_nanobind:
         check_nanobind(log)
     library = load_mlx_library(source, log, namespace)
@@ -80,7 +80,7 @@ def names_in_mlx(library: Library) -> dict[str, str]:
 
 
 def list_mlx(source: Path, log: Diagnostics) -> list[OperatorRow] | None:
-    """Return the operators in a folder, sorted by name; None, with the reasons logged, if anything is wrong."""
+    """Return the operators in a folder, sorted by name; None, with errors logged, if it fails."""
     library = load_mlx_library(source, log)
     if library is None:
         return None

@@ -1,4 +1,4 @@
-"""What programs import from `opgen.gen_python`."""
+"""The API of `opgen.gen_python` for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def gen_autograd_python(
     out: str | os.PathLike[str],
     autograd_dir: str | os.PathLike[str],
 ) -> None:
-    """Write the bindings and the Python types of autograd's nodes; raise `UserError` with every mistake."""
+    """Write the bindings and the Python types of autograd's nodes; raise `UserError` with all errors."""
     write_for_program(load, native_functions_path, tags_path, out, autograd_dir)
 
 
@@ -37,7 +37,7 @@ def gen(
     *,
     symint: bool = True,
 ) -> None:
-    """Write the bindings alone, by default with symbolic integers; raise `UserError` with every mistake."""
+    """Write the bindings alone, by default with symbolic integers; raise `UserError` with all errors."""
     paths = Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path)
     templates = TemplateSet(template_path)
 
@@ -51,5 +51,5 @@ def gen(
 
 
 def generate(program: PythonProgram, templates: TemplateSet) -> tuple[OutputFile, ...]:
-    """Return the bindings as values; raise one `UserError` with all mistakes in templates."""
+    """Return the bindings as values; raise one `UserError` with all template errors."""
     return collect_files(bind(BINDING_EMITTERS, program, templates))

@@ -1,9 +1,9 @@
-"""Flags of the commands that are about a selection of operators, and what they stand for.
+"""The flags of the commands that select operators → a checked selection.
 
     --source-path DIR | --from-torch                      →  where operators are defined
     --op-registration-allowlist aten::add --allow-unknown-operators   →  a checked `SelectiveBuilder`
 
-A selection is checked against the operators that are defined, so that a misspelt one doesn't simply vanish.
+A selection is checked against the defined operators, so that misspelled names are reported.
 """
 
 from __future__ import annotations
@@ -58,33 +58,35 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def known_operators(program: Program | None, given: argparse.Namespace) -> KnownOperators | None:
-    """Return the operators that a selection may name; None if the definitions are wrong, so that it may name any."""
+def known_operators(program: Program | None, options: argparse.Namespace) -> KnownOperators | None:
+    """Return the operators that a selection may name; None (any operator) if the definitions have errors."""
     if program is None:
         return None
     names = (function.qualified_name for function in program.functions)
-    return KnownOperators.of(names, must_exist=not given.allow_unknown_operators)
+    return KnownOperators.of(names, must_exist=not options.allow_unknown_operators)
 
 
-def load_definitions(given: argparse.Namespace, log: Diagnostics) -> tuple[Inputs, Program] | None:
-    """Return the inputs and the program that the flags name; None, with the reasons logged, if any is wrong."""
-    inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
+def load_definitions(options: argparse.Namespace, log: Diagnostics) -> tuple[Inputs, Program] | None:
+    """Return the inputs and the program that the flags name; None, with errors logged, if it fails."""
+    inputs = find_inputs(options.source_path, log, from_torch=options.from_torch)
     if inputs is None:
         return None
-    program = load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
+    program = load_program(inputs.functions, inputs.tags, log, torch=options.torch_version)
     return None if program is None else (inputs, program)
 
 
 def templates_beside(inputs: Inputs) -> TemplateSet:
-    """Return the templates that come with the definitions, which needn't have all; opgen's own for the others."""
+    """Return the templates beside the definitions, with opgen's own as a fallback."""
     return TemplateSet(inputs.templates, *filter(Path.is_dir, packaged_templates("ATen")))
 
 
-def load_selector(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> SelectiveBuilder | None:
-    """Return what the flags select; everything, if they select nothing."""
-    names, path = _named(given, log), given.op_selection_yaml_path
+def load_selector(
+    options: argparse.Namespace, log: Diagnostics, known: KnownOperators | None
+) -> SelectiveBuilder | None:
+    """Return the selection that the flags describe; without such flags, all operators."""
+    names, path = _listed_operators(options, log), options.op_selection_yaml_path
     if names is not None and path is not None:
-        flag = TEST_LIST_FLAG if given.op_registration_allowlist is None else ALLOW_LIST_FLAG
+        flag = TEST_LIST_FLAG if options.op_registration_allowlist is None else ALLOW_LIST_FLAG
         log.error("conflicting-flags", f"{flag} and {SELECTION_FLAG} can't be given together")
         return None
     if names is not None:
@@ -92,16 +94,16 @@ def load_selector(given: argparse.Namespace, log: Diagnostics, known: KnownOpera
     return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
 
 
-def selection_files(given: argparse.Namespace) -> tuple[Path, ...]:
-    """Return the files that say what is selected."""
-    files = (given.op_selection_yaml_path, given.TEST_ONLY_op_registration_allowlist_yaml_path)
+def selection_files(options: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the files that define the selection."""
+    files = (options.op_selection_yaml_path, options.TEST_ONLY_op_registration_allowlist_yaml_path)
     return tuple(path for path in files if path is not None)
 
 
-def _named(given: argparse.Namespace, log: Diagnostics) -> tuple[Scalar, ...] | None:
-    """Return the operators that are named one by one; None if none of the flags for that is given."""
-    listed: Path | None = given.TEST_ONLY_op_registration_allowlist_yaml_path
-    names: list[str] | None = given.op_registration_allowlist
+def _listed_operators(options: argparse.Namespace, log: Diagnostics) -> tuple[Scalar, ...] | None:
+    """Return the operators that flags list by name; None if no such flag is given."""
+    listed: Path | None = options.TEST_ONLY_op_registration_allowlist_yaml_path
+    names: list[str] | None = options.op_registration_allowlist
     if listed is None and names is None:
         return None
     return (*words_of_flag(ALLOW_LIST_FLAG, names or ()), *(load_words(listed, log) if listed else ()))

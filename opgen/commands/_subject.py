@@ -1,4 +1,4 @@
-"""The loader of commands that look at operators and write nothing: definitions → what is known of each operator."""
+"""The loader of commands that inspect operators: definitions → a `Subject`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DERIVATIVES: Final = ("autograd/derivatives.yaml", "../autograd/derivatives.yam
 
 
 def load_subject(request: Request, log: Diagnostics) -> Subject | None:
-    """Read the definitions and render their files; return None, with the reasons logged, if anything is wrong."""
+    """Read the definitions and render their files; return None, with errors logged, if it fails."""
     generation = load_generation(request, log)
     if generation is None or log.has_errors:
         return None
@@ -32,7 +32,7 @@ def load_subject(request: Request, log: Diagnostics) -> Subject | None:
 def subject_of(
     generation: Generation, files: Iterable[OutputFile], formulas: Mapping[str, Mapping[str, str]]
 ) -> Subject:
-    """Return what is known of the operators of a generation, given its files and the formulas of derivatives.yaml."""
+    """Return the subject of a generation, given its files and the formulas of derivatives.yaml."""
     is_stable = is_in_stable_abi(generation)
     files = tuple(files)
     return Subject(
@@ -61,10 +61,10 @@ def load_derivatives(request: Request, log: Diagnostics) -> Node | None:
 
 
 def derivatives_path(request: Request) -> Path | None:
-    """Return the place of the derivatives.yaml of a request; None if there is none."""
+    """Return the path of the derivatives.yaml of a request; None if there is none."""
     folder = definitions_folder(request)
-    places = () if folder is None else (folder / name for name in _DERIVATIVES)
-    return next(filter(Path.is_file, places), None)
+    candidates = () if folder is None else (folder / name for name in _DERIVATIVES)
+    return next(filter(Path.is_file, candidates), None)
 
 
 def definitions_folder(request: Request) -> Path | None:

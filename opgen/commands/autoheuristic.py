@@ -35,21 +35,21 @@ from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.run.arguments import Parser
-from opgen.run.command import Answer, Command, Group, Outcome
-from opgen.run.flags import add_dry_run, add_volume
+from opgen.run.command import Action, Command, Group, Result
+from opgen.run.flags import add_dry_run, add_verbosity
 from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
 NAME: Final = "autoheuristic"
 COLLECT: Final = "collect"
 SHOW: Final = "show"
-_DEEPEST: Final = 60
-"""Python's compiler allows 100 levels of indentation."""
+_MAX_DEPTH: Final = 60
+"""The maximum depth of a tree: Python's compiler allows 100 levels of indentation."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What the command does if its first argument is a word of its own."""
+class _Subcommand:
+    """A subcommand."""
 
     description: str
     add_flags: Callable[[argparse.ArgumentParser], None]
@@ -57,22 +57,22 @@ class _Form:
 
 @dataclass(frozen=True, slots=True)
 class _AutoheuristicCommand(Command):
-    """A command whose first argument may choose another form of it."""
+    """A command whose first argument may be a subcommand."""
 
     def read_options(self, arguments: Sequence[str], log: Diagnostics) -> argparse.Namespace:
-        form = FORMS.get(arguments[0]) if arguments else None
-        if form is None:
+        subcommand = SUBCOMMANDS.get(arguments[0]) if arguments else None
+        if subcommand is None:
             return Command.read_options(self, arguments, log)
         prog = f"opgen {NAME} {arguments[0]}"
-        parser = Parser(prog=prog, description=form.description)
-        form.add_flags(parser)
+        parser = Parser(prog=prog, description=subcommand.description)
+        subcommand.add_flags(parser)
         return parser.parse_args(arguments[1:])
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Outcome | None:
-    """Do what the form of the command asks for; return None, with the reasons logged, if anything is wrong."""
-    outcome: Outcome | None = given.load(given, log)
-    return outcome
+def load(options: argparse.Namespace, log: Diagnostics) -> Action | None:
+    """Load the subcommand; return None, with errors logged, if it fails."""
+    action: Action | None = options.load(options, log)
+    return action
 
 
 # ------------------------------------------------------------------------------- training
@@ -88,9 +88,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output-dir", type=Path, required=True, metavar="DIR", help="folder to write to")
     tree = parser.add_argument_group("the tree")
-    tree.add_argument("--depth", type=_whole(1, _DEEPEST), metavar="N", help="depth; default: cross-validation decides")
     tree.add_argument(
-        "--leaf-size", type=_whole(1), metavar="N", help="fewest inputs of a leaf; default: cross-validation decides"
+        "--depth", type=_int_type(1, _MAX_DEPTH), metavar="N", help="depth; default: cross-validation decides"
+    )
+    tree.add_argument(
+        "--leaf-size", type=_int_type(1), metavar="N", help="fewest inputs of a leaf; default: cross-validation decides"
     )
     tree.add_argument(
         "--max-slowdown",
@@ -99,8 +101,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="abstain where the choice may be more than X times slower than the best; inf: never; default: %(default)s",
     )
-    tree.add_argument("--ranking", type=_whole(1), default=1, metavar="K", help="name the K best choices; default: 1")
-    tree.add_argument("--seed", type=_whole(0, 2**32 - 1), default=0, metavar="N", help="for the splits; default: 0")
+    tree.add_argument(
+        "--ranking", type=_int_type(1), default=1, metavar="K", help="name the K best choices; default: 1"
+    )
+    tree.add_argument("--seed", type=_int_type(0, 2**32 - 1), default=0, metavar="N", help="for the splits; default: 0")
     tree.add_argument(
         COMBINE_FLAG,
         action="append",
@@ -110,10 +114,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     tree.add_argument("--fallback", metavar="CHOICE", help="what to compare with; default: the choice named extern…")
     add_dry_run(parser)
-    add_volume(parser)
+    add_verbosity(parser)
 
 
-def _whole(least: int, most: int | None = None) -> Any:
+def _int_type(least: int, most: int | None = None) -> Any:
     def parse(text: str) -> int:
         if (
             not (text.isascii() and text.isdecimal())
@@ -138,29 +142,31 @@ def _slowdown(text: str) -> float:
     return value
 
 
-def _train(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _train(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Train a heuristic for each device."""
-    _check_name(given.heuristic_name, log)
-    measurements = _load(given, log)
+    _check_name(options.heuristic_name, log)
+    measurements = _load(options, log)
     training = _import_training(log)
     if log.has_errors or training is None:
         return None
-    settings = _settings(given)
+    settings = _settings(options)
     trained = tuple(training.train(each, settings) for each in measurements)
     templates = TemplateSet(*packaged_templates(NAME))
     emitters = bind(
-        (Emitter("heuristic", _emit),), given.heuristic_name, measurements[0].name, trained, settings, templates
+        (Emitter("heuristic", _emit),), options.heuristic_name, measurements[0].name, trained, settings, templates
     )
-    return _work(given, emitters, templates, "".join(_describe(trained)))
+    return _work(options, emitters, templates, "".join(_describe(trained)))
 
 
 def _emit(*args: Any) -> Iterator[OutputFile]:
     yield emit_heuristic(*args)
 
 
-def _work(given: argparse.Namespace, emitters: tuple[Emitter[[]], ...], templates: TemplateSet, text: str = "") -> Work:
-    # The folder is the user's own: it gets no manifest.
-    return Work(emitters, install_root(given.output_dir), templates, text=text, has_manifest=False)
+def _work(
+    options: argparse.Namespace, emitters: tuple[Emitter[[]], ...], templates: TemplateSet, text: str = ""
+) -> Work:
+    # The folder belongs to the user, so no manifest is written.
+    return Work(emitters, install_root(options.output_dir), templates, text=text, has_manifest=False)
 
 
 def _check_name(name: str, log: Diagnostics) -> None:
@@ -170,8 +176,10 @@ def _check_name(name: str, log: Diagnostics) -> None:
         log.error("bad-heuristic-name", f"'{name}' begins with '_', which the file's name has anyway")
 
 
-def _settings(given: argparse.Namespace) -> Settings:
-    return Settings(given.depth, given.leaf_size, given.max_slowdown, given.seed, given.ranking, given.fallback)
+def _settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        options.depth, options.leaf_size, options.max_slowdown, options.seed, options.ranking, options.fallback
+    )
 
 
 def _import_training(log: Diagnostics) -> Any:
@@ -184,10 +192,10 @@ def _import_training(log: Diagnostics) -> Any:
         return None
 
 
-def _load(given: argparse.Namespace, log: Diagnostics) -> tuple[Measurements, ...]:
+def _load(options: argparse.Namespace, log: Diagnostics) -> tuple[Measurements, ...]:
     """Return the measurements of each device, with all features."""
     sources = []
-    for path in sorted(dict.fromkeys(given.data)):
+    for path in sorted(dict.fromkeys(options.data)):
         try:
             sources.append(read_source(path))
         except UserError as problem:
@@ -195,25 +203,25 @@ def _load(given: argparse.Namespace, log: Diagnostics) -> tuple[Measurements, ..
     measurements = read_logs(sources, log)
     if not measurements:
         return ()
-    wanted = _combinations(given.combine, measurements[0].features, log)
-    if TORCH in given.combine:
+    wanted = _combinations(options.combine, measurements[0].features, log)
+    if TORCH in options.combine:
         measurements = _with_operations(measurements, log)
     measurements = tuple(combine(each, wanted, log) for each in measurements)
     choices = sorted({choice for each in measurements for choice in each.choices})
-    if given.fallback is not None and given.fallback not in choices:
-        near = did_you_mean(given.fallback, choices)
-        log.error("unknown-choice", f"the choice '{given.fallback}' was not measured", label=near)
+    if options.fallback is not None and options.fallback not in choices:
+        near = did_you_mean(options.fallback, choices)
+        log.error("unknown-choice", f"the choice '{options.fallback}' was not measured", label=near)
     return measurements
 
 
 def _combinations(formulas: Sequence[str], features: Sequence[Feature], log: Diagnostics) -> list[Feature]:
-    found = list[Feature]()
+    combined = list[Feature]()
     for formula in formulas:
         if formula == PRODUCTS:
-            found += products(features)
+            combined += products(features)
         elif formula != TORCH and (feature := parse_combination(formula, features, log)):
-            found.append(feature)
-    return found
+            combined.append(feature)
+    return combined
 
 
 def _with_operations(measurements: tuple[Measurements, ...], log: Diagnostics) -> tuple[Measurements, ...]:
@@ -240,10 +248,10 @@ def _add_collect_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="…", help="the program's arguments")
 
 
-def _collect(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
+def _collect(options: argparse.Namespace, log: Diagnostics) -> Result | None:
     """Run the script."""
-    code = collect(given.name, given.log, given.script, given.arguments, log)
-    return None if log.has_errors else Answer("", code)
+    code = collect(options.name, options.log, options.script, options.arguments, log)
+    return None if log.has_errors else Result("", code)
 
 
 # ------------------------------------------------------------------------------- drawing
@@ -271,7 +279,7 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
         help="what part of a feature to draw; default: what was measured",
     )
     add_dry_run(parser)
-    add_volume(parser)
+    add_verbosity(parser)
 
 
 def _assignment(text: str) -> tuple[str, Value]:
@@ -290,17 +298,17 @@ def _range(text: str) -> Axis:
     return Axis(name, low, high)
 
 
-def _show(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _show(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the heuristics of a file, and compute what is drawn."""
-    flags = MapFlags(tuple(given.over or ()), tuple(given.at), tuple(given.range))
-    heuristics = read_heuristics(read_source(given.file), log)
+    flags = MapFlags(tuple(options.over or ()), tuple(options.at), tuple(options.range))
+    heuristics = read_heuristics(read_source(options.file), log)
     maps = [(each, draw_map(each, flags, _derivation(each), log)) for each in heuristics]
     if log.has_errors:
         return None
     templates = TemplateSet(*packaged_templates(NAME))
     trees = bind((Emitter("trees", _emit_trees),), heuristics, templates)
     choices = bind((Emitter("choices", _emit_maps),), [(each, drawn) for each, drawn in maps if drawn], templates)
-    return _work(given, (*trees, *choices), templates)
+    return _work(options, (*trees, *choices), templates)
 
 
 def _emit_trees(heuristics: Sequence[ReadHeuristic], templates: TemplateSet) -> Iterator[OutputFile]:
@@ -319,16 +327,16 @@ def _derivation(heuristic: ReadHeuristic) -> Derive:
     return lambda values: operations.compute(heuristic.decision, values)
 
 
-FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
+SUBCOMMANDS: Final[Mapping[str, _Subcommand]] = MappingProxyType(
     {
-        COLLECT: _Form(
+        COLLECT: _Subcommand(
             "Run a Python script with Inductor's collection of measurements on; ends with its exit code.",
             _add_collect_flags,
         ),
-        SHOW: _Form("Draw the tree of a heuristic, and its choices over two features, as SVG.", _add_show_flags),
+        SHOW: _Subcommand("Draw the tree of a heuristic, and its choices over two features, as SVG.", _add_show_flags),
     }
 )
-"""The other forms of the command, by their first argument."""
+"""The subcommands by name; without one, the command trains."""
 
 COMMAND: Final = _AutoheuristicCommand(
     name=NAME,

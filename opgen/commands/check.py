@@ -1,4 +1,4 @@
-"""`opgen check`: say whether the folders on the disk are what `opgen gen` would write; write nothing.
+"""`opgen check`: report whether `opgen gen` would change the folders on disk; write nothing.
 
     python -m opgen check --source-path ops --install-dir out
 
@@ -27,14 +27,14 @@ from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
 from opgen.output.writer import PlacedFile
 from opgen.program.program import Program
-from opgen.run.command import Answer, Command, Group
+from opgen.run.command import Command, Group, Result
 from opgen.run.record import RunRecord
 from opgen.run.work import Work
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Compare; return None, with the reasons logged, if the inputs are wrong."""
-    request = read_request(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Compare; return None, with errors logged, if the inputs are wrong."""
+    request = read_request(options, log)
     source = mlx_folder(request, log)
     names: Mapping[str, str] = {}
     if source is not None:
@@ -49,32 +49,32 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
     lists = list(work.lists([_placed(file, work.roots) for file in files]))
     differences = [*compare(files, work.roots)]
     differences += filter(None, (compare_text(os.fspath(path), text) for path, text in lists))
-    differences += _gone(given, work, files, [path for path, _ in lists])
+    differences += _obsolete(options, work, files, [path for path, _ in lists])
     if not differences:
-        return Answer("", diagnostics=())
+        return Result("", diagnostics=())
     listing = render_by_operator(differences, names)
     total = len(files) + len(lists)
     step = "next: 'opgen gen' with the same flags writes them\n" if sys.stdout.isatty() else ""
     text = f"{listing}{count(len(differences), 'file')} of {total:,} would change\n{step}"
-    return Answer(text, code=1, diagnostics=tuple(map(as_diagnostic, differences)))
+    return Result(text, code=1, diagnostics=tuple(map(as_diagnostic, differences)))
 
 
 def _placed(file: OutputFile, roots: Mapping[str, Path]) -> PlacedFile:
-    """Return the place of a file that is not written."""
+    """Return the `PlacedFile` of a file that is not written."""
     path = os.path.join(roots[file.root], file.path)
-    return PlacedFile(path, file.root, file.path, file.group, digest="", waiting=None, changed=False)
+    return PlacedFile(path, file.root, file.path, file.group, digest="", staged_path=None, changed=False)
 
 
-def _gone(
-    given: argparse.Namespace, work: Work, files: Sequence[OutputFile], lists: Sequence[Path]
+def _obsolete(
+    options: argparse.Namespace, work: Work, files: Sequence[OutputFile], lists: Sequence[Path]
 ) -> list[Difference]:
     """Return the files that a run would remove."""
-    record = RunRecord("gen", (), given)
+    record = RunRecord("gen", (), options)
     record.load(work.roots["install"])
     written = [os.path.join(work.roots[file.root], file.path) for file in files]
-    written += [os.fspath(path) for path in (*lists, given.depfile) if path is not None]
-    gone = ((path, read_lines(path)) for path in record.gone(written))
-    return [Difference(path, old, None) for path, old in gone if old is not None]
+    written += [os.fspath(path) for path in (*lists, options.depfile) if path is not None]
+    removed = ((path, read_lines(path)) for path in record.obsolete(written))
+    return [Difference(path, old, None) for path, old in removed if old is not None]
 
 
 def names_of(program: Program) -> Mapping[str, str]:
@@ -85,8 +85,8 @@ def names_of(program: Program) -> Mapping[str, str]:
         names.update({kernel.kernel: roots[name] for name, kernel in index.index.items()})
     for function in program.functions:
         name = function.func.name
-        for spelled in (function.root_name, str(name.name), name.unambiguous_name(), cpp.name(function.func)):
-            names[spelled] = function.root_name
+        for alias in (function.root_name, str(name.name), name.unambiguous_name(), cpp.name(function.func)):
+            names[alias] = function.root_name
     return names
 
 
@@ -98,5 +98,5 @@ COMMAND: Final = Command(
     "change, 1 if something would, 2 if the definitions are wrong.",
     add_flags=add_gen_flags,
     load=load,
-    mistake_code=2,
+    error_code=2,
 )

@@ -22,8 +22,8 @@ from opgen.output.console import count
 from opgen.output.pinned import diff_pinned
 from opgen.output.template import TemplateSet
 from opgen.releases.choice import TORCH_VERSION_FLAG
-from opgen.run.command import Answer, Command, Group
-from opgen.run.flags import add_definitions, add_talk
+from opgen.run.command import Command, Group, Result
+from opgen.run.flags import add_definitions, add_output_flags
 from opgen.run.inputs import FROM_TORCH_FLAG, SOURCE_PATH_FLAG, find_inputs
 
 
@@ -38,33 +38,33 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="the headers are for the devices' own kernels only, to be used beside torch's shims",
     )
     parser.add_argument(FALLBACK_OPS_FLAG, metavar="FILE", help="list of further operators that have shims")
-    add_talk(parser)
+    add_output_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Compare; return None, with the reasons logged, if the inputs are wrong."""
-    request = _request(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Compare; return None, with errors logged, if the inputs are wrong."""
+    request = _request(options, log)
     inputs = find_inputs(request.source_path, log, from_torch=request.from_torch)
     program = None if inputs is None else load_aten(inputs, request, log)
     if inputs is None or program is None:
         return None
     headers = list(emit_shim_headers(program, request.options, TemplateSet(inputs.templates)))
-    diffs = [diff for header in headers if (diff := diff_pinned(header, given.folder, log))]
+    diffs = [diff for header in headers if (diff := diff_pinned(header, options.folder, log))]
     total = count(len(headers), "header")
     if not diffs:
-        return Answer("" if given.quiet else f"{total} in '{given.folder}' are up to date\n")
+        return Result("" if options.quiet else f"{total} in '{options.folder}' are up to date\n")
     text = "".join(f"{line}\n" for diff in diffs for line in diff)
-    return Answer(f"{text}{len(diffs)} of {total} differ; {UPDATE_SHIM_FLAG} writes them\n", code=1)
+    return Result(f"{text}{len(diffs)} of {total} differ; {UPDATE_SHIM_FLAG} writes them\n", code=1)
 
 
-def _request(given: argparse.Namespace, log: Diagnostics) -> Request:
+def _request(options: argparse.Namespace, log: Diagnostics) -> Request:
     """Return the run of `opgen gen` that would write the headers of all devices."""
-    flags = ["--aoti-install-dir", os.fspath(given.folder), UPDATE_SHIM_FLAG]
-    flags += [SOURCE_PATH_FLAG, os.fspath(given.source_path)] if given.source_path is not None else []
-    flags += [TORCH_VERSION_FLAG, given.torch_version] if given.torch_version is not None else []
-    flags += [FROM_TORCH_FLAG] if given.from_torch else []
-    flags += [EXTEND_SHIM_FLAG] if given.extend_aoti_c_shim else []
-    flags += [FALLBACK_OPS_FLAG, given.aoti_fallback_ops] if given.aoti_fallback_ops is not None else []
+    flags = ["--aoti-install-dir", os.fspath(options.folder), UPDATE_SHIM_FLAG]
+    flags += [SOURCE_PATH_FLAG, os.fspath(options.source_path)] if options.source_path is not None else []
+    flags += [TORCH_VERSION_FLAG, options.torch_version] if options.torch_version is not None else []
+    flags += [FROM_TORCH_FLAG] if options.from_torch else []
+    flags += [EXTEND_SHIM_FLAG] if options.extend_aoti_c_shim else []
+    flags += [FALLBACK_OPS_FLAG, options.aoti_fallback_ops] if options.aoti_fallback_ops is not None else []
     return parse_request(flags, log)
 
 

@@ -1,4 +1,4 @@
-"""`opgen completion SHELL`: print a script by which a shell completes commands and flags of opgen.
+"""`opgen completion SHELL`: print a shell completion script for opgen.
 
     opgen completion bash > ~/.local/share/bash-completion/completions/opgen
 
@@ -15,7 +15,7 @@ from typing import Final
 from opgen.commands._all import command_names, load_commands
 from opgen.diagnostics import Diagnostics
 from opgen.run.arguments import Parser
-from opgen.run.command import Answer, Command, Group
+from opgen.run.command import Command, Group, Result
 
 SHELLS: Final = ("bash", "zsh", "tcsh")
 
@@ -25,18 +25,18 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Return the script; None, with the reason logged, if shtab is missing."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Return the script; None, with an error logged, if shtab is missing."""
     try:
         shtab = importlib.import_module("shtab")
     except ModuleNotFoundError:
         log.error("shtab-missing", "completion needs shtab", label="pip install 'opgen[completion]'")
         return None
-    return Answer(shtab.complete(_parser_of_all(shtab), given.shell))
+    return Result(shtab.complete(_parser_of_all(shtab), options.shell))
 
 
 def _parser_of_all(shtab: ModuleType) -> argparse.ArgumentParser:
-    """Return one parser for all commands, whose flags know whether they take files or folders."""
+    """Return one parser for all commands, with completion of files and folders."""
     parser = Parser(prog="opgen", description="Generate the code of PyTorch operators.")
     parsers = parser.add_subparsers(metavar="COMMAND")
     for command in load_commands(command_names()):

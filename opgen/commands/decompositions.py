@@ -17,13 +17,13 @@ from opgen.installed.location import import_torch, torch_files
 from opgen.output.emitter import Emitter, bind
 from opgen.output.template import TemplateSet
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_install_dir
 from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
 NAME: Final = "decompositions"
 TABLE: Final = "torch.jit._decompositions"
-"""The module of torch that has the table."""
+"""The module of torch that defines the table."""
 
 EMITTERS: Final[tuple[Emitter[Sequence[Decomposition], TemplateSet], ...]] = (
     Emitter("decompositions", emit_decompositions),
@@ -33,11 +33,11 @@ EMITTERS: Final[tuple[Emitter[Sequence[Decomposition], TemplateSet], ...]] = (
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the table of the installed torch; return None, with the reason logged, if there is none."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the table of the installed torch; return None, with an error logged, if there is none."""
     table = import_torch(TABLE, NAME, log)
     if table is None:
         return None
@@ -47,7 +47,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     ]
     templates = TemplateSet(*packaged_templates(NAME))
     emitters = bind(EMITTERS, decompositions, templates)
-    return Work(emitters, install_root(given.install_dir), templates, read=torch_files())
+    return Work(emitters, install_root(options.install_dir), templates, read=torch_files())
 
 
 COMMAND: Final = Command(

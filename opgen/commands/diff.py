@@ -35,7 +35,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.output.diagnostic_formats import FORMATS
 from opgen.output.emitter import collect_files
 from opgen.output.files import OutputFile
-from opgen.run.command import Answer, Command, Group
+from opgen.run.command import Command, Group, Result
 
 _SHARD: Final = re.compile(r"_\d+(?=\.\w+$)")
 _WHOLE: Final = re.compile(r"Everything(?=\.\w+$)")
@@ -44,40 +44,42 @@ _FUNCTIONS: Final = Path("native", "native_functions.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What one version of the definitions gives."""
+    """The operators and files of one version of the definitions."""
 
     operators: Mapping[str, OperatorFacts]
     files: Mapping[str, str]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add what to compare, and the flags of `gen`."""
+    """Add the versions to compare, and the flags of `gen`."""
     parser.add_argument("old", metavar="OLD", help="git revision, folder, or definitions file")
     parser.add_argument("new", metavar="NEW", nargs="?", help="the same; default: the definitions of --source-path")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something changes")
     add_gen_flags(parser, formats=(*FORMATS, "markdown"))
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Compare; return None, with the reasons logged, if the inputs are wrong."""
-    if given.new is None and given.source_path is None and not given.from_torch:
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Compare; return None, with errors logged, if the inputs are wrong."""
+    if options.new is None and options.source_path is None and not options.from_torch:
         log.error("missing-file", "NEW is missing", label="--source-path names the definitions to compare with")
         return None
-    if given.source_path is None and all(name is not None and Path(name).is_dir() for name in (given.old, given.new)):
-        given.source_path = Path(given.new)  # some flags need to know the definitions
-    request = read_request(given, log)
+    if options.source_path is None and all(
+        name is not None and Path(name).is_dir() for name in (options.old, options.new)
+    ):
+        options.source_path = Path(options.new)  # some flags need to know the definitions
+    request = read_request(options, log)
     with ExitStack() as folders:
-        versions = [_load_version(name, request, folders, log) for name in (given.old, given.new)]
+        versions = [_load_version(name, request, folders, log) for name in (options.old, options.new)]
     old, new = versions
     if old is None or new is None or log.has_errors:
         return None
     changes = compare_operators(old.operators, new.operators)
     files = _changed_files(old.files, new.files)
-    code = int(given.exit_code and bool(changes or files))
-    if given.format == "json":
-        return Answer(json.dumps(to_json(changes, files), indent=2) + "\n", code)
-    render = render_markdown if given.format == "markdown" else render_text
-    return Answer(render(changes, files), code)
+    code = int(options.exit_code and bool(changes or files))
+    if options.format == "json":
+        return Result(json.dumps(to_json(changes, files), indent=2) + "\n", code)
+    render = render_markdown if options.format == "markdown" else render_text
+    return Result(render(changes, files), code)
 
 
 def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
@@ -93,14 +95,14 @@ def _load_version(name: str | None, request: Request, folders: ExitStack, log: D
     requested = request if name is None else _request_for(name, request, folders, copies, log)
     if requested is None:
         return None
-    mistakes = Diagnostics()
+    version_log = Diagnostics()
     try:
-        return _read_version(requested, mistakes)
+        return _read_version(requested, version_log)
     except UserError as problem:
-        mistakes.extend(problem.diagnostics)
+        version_log.extend(problem.diagnostics)
         return None
     finally:
-        log.extend(_renamed(each, copies) for each in mistakes.found)
+        log.extend(_with_user_names(each, copies) for each in version_log.all)
 
 
 def _read_version(request: Request, log: Diagnostics) -> Version | None:
@@ -113,15 +115,15 @@ def _read_version(request: Request, log: Diagnostics) -> Version | None:
 
 
 def _whole_files(files: Sequence[OutputFile], request: Request) -> dict[str, str]:
-    """Return the texts of files by name; of a file in shards only the whole, so that shards count as one file.
+    """Return the texts of files by name; shards are replaced by the whole file.
 
-    The name of the folder of definitions, which `#line` says, is no difference.
+    The folder of definitions, which `#line` directives name, is removed, so that it doesn't count as a difference.
     """
     folder = definitions_folder(request)
-    place = "" if folder is None else f'"{folder.resolve().name}/'
+    prefix = "" if folder is None else f'"{folder.resolve().name}/'
     names = {file.path for file in files}
     whole = (f for f in files if not _SHARD.search(f.path) or _SHARD.sub("Everything", f.path) not in names)
-    return {_WHOLE.sub("", file.path): file.text.replace(place, '"') if place else file.text for file in whole}
+    return {_WHOLE.sub("", file.path): file.text.replace(prefix, '"') if prefix else file.text for file in whole}
 
 
 # --------------------------------------------------------------------------- what to compare
@@ -129,14 +131,14 @@ def _whole_files(files: Sequence[OutputFile], request: Request) -> dict[str, str
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A temporary file or folder, and what the user calls it."""
+    """A temporary file or folder, and its name in messages."""
 
     path: str
     name: str
 
 
-def _renamed(diagnostic: Diagnostic, copies: Sequence[_Copy]) -> Diagnostic:
-    """Return the diagnostic with the names that the user knows in place of temporary ones."""
+def _with_user_names(diagnostic: Diagnostic, copies: Sequence[_Copy]) -> Diagnostic:
+    """Return the diagnostic with temporary names replaced by the user's names."""
 
     def rename(text: str) -> str:
         for copy in copies:
@@ -194,7 +196,7 @@ def _with_functions(path: Path, base: Path, folders: ExitStack) -> Path:
 
 
 def _extract(revision: str, source: Path, folder: Path) -> Path:
-    """Write the folder `source` as it was at a revision of its git repository below `folder`; return its place."""
+    """Extract the folder `source` at a revision of its git repository into `folder`; return its path there."""
     top = _git(source, revision, "rev-parse", "--show-toplevel").decode().strip()
     below = source.resolve().relative_to(Path(top).resolve())
     commit = _git(source, revision, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -224,5 +226,5 @@ COMMAND: Final = Command(
     "whether callers or compiled code break.  Writes nothing.",
     add_flags=add_flags,
     load=load,
-    mistake_code=2,
+    error_code=2,
 )

@@ -18,7 +18,7 @@ from opgen.commands._subject import load_subject
 from opgen.desk.explain import explain, explanation_to_json, render_explanation
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError, did_you_mean
 from opgen.model import NativeFunction
-from opgen.run.command import Answer, Command, Group
+from opgen.run.command import Command, Group, Result
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -28,32 +28,32 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_gen_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Explain; return None, with the reasons logged, if the definitions are wrong or have no such operator."""
-    subject = load_subject(read_request(given, log), log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Explain; return None, with errors logged, if the definitions are wrong or have no such operator."""
+    subject = load_subject(read_request(options, log), log)
     if subject is None:
         return None
-    explanation = explain(subject, _find(given.operator, subject.program.functions))
-    if given.json or given.format == "json":
-        return Answer(json.dumps(explanation_to_json(explanation), indent=2) + "\n")
-    return Answer(render_explanation(explanation))
+    explanation = explain(subject, _find(options.operator, subject.program.functions))
+    if options.json or options.format == "json":
+        return Result(json.dumps(explanation_to_json(explanation), indent=2) + "\n")
+    return Result(render_explanation(explanation))
 
 
 def _find(name: str, functions: Sequence[NativeFunction]) -> NativeFunction:
-    """Return the operator that a name stands for: the exact one, or else the first overload."""
+    """Return the operator that a name refers to: an exact match, or else the first overload."""
     wanted = name.rpartition("::")[2]
     namespace = name.rpartition("::")[0]
     candidates = [f for f in functions if not namespace or f.namespace == namespace]
-    for spelled in (
+    for name_of in (
         lambda f: str(f.func.name),
         lambda f: str(f.func.name.name),
         lambda f: f.root_name,
     ):
-        found = next((f for f in candidates if spelled(f) == wanted), None)
-        if found is not None:
-            return found
-    known = [str(f.func.name) for f in functions]
-    near = did_you_mean(wanted, [*known, *dict.fromkeys(f.root_name for f in functions)])
+        match = next((f for f in candidates if name_of(f) == wanted), None)
+        if match is not None:
+            return match
+    names = [str(f.func.name) for f in functions]
+    near = did_you_mean(wanted, [*names, *dict.fromkeys(f.root_name for f in functions)])
     near = near or "'opgen list' with the same flags lists the operators"
     raise UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", label=near))
 

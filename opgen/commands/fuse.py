@@ -21,7 +21,7 @@ from opgen.installed.location import import_torch, torch_files
 from opgen.output.emitter import Emitter, bind
 from opgen.output.template import TemplateSet
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_install_dir
 from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
@@ -35,17 +35,17 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
     parser.add_argument(PATTERN_FLAG, nargs="*", metavar="FUNCTION", help="write the patterns of these functions only")
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Trace the patterns; return None, with the reasons logged, if anything is wrong."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Trace the patterns; return None, with errors logged, if it fails."""
     with scratch_cache():
         torch = import_torch("torch", NAME, log)
         matcher = None if torch is None else import_torch(MATCHER, NAME, log)
         if matcher is None:
             return None
-        wanted = given.pattern
+        wanted = options.pattern
         patterns, functions = trace_patterns(torch, matcher, lambda function: wanted is None or function in wanted)
         names = pattern_names(matcher)
     check_words(PATTERN_FLAG, wanted or (), "pattern", functions, log)
@@ -53,7 +53,7 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         return None
     templates = TemplateSet(*packaged_templates(NAME))
     emitters = bind(EMITTERS, patterns, names, templates)
-    return Work(emitters, install_root(given.install_dir), templates, read=torch_files())
+    return Work(emitters, install_root(options.install_dir), templates, read=torch_files())
 
 
 COMMAND: Final = Command(

@@ -1,4 +1,4 @@
-"""`opgen gen`: operator definitions → every file that torch's build needs of them, or an extension.
+"""`opgen gen`: operator definitions → the sources of ATen, an extension, or a library of MLX operators.
 
 - func: add(Tensor self, Tensor other) -> Tensor              →  the sources of ATen (this module)
 - func: mylib::blend(Tensor self, Tensor other) -> Tensor     →  an extension (`_extension`)
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Emit: TypeAlias = Callable[[Program, Options, TemplateSet], Iterable[OutputFile]]
 AtenEmitter: TypeAlias = Emitter[Program, Options, TemplateSet]
 
-# Most runs write the sources of ATen; importing the loaders of extensions and of MLX takes 43 ms and 23 ms.
+# Imported on demand: the loaders of extensions and of MLX take 43 ms and 23 ms, and most runs write ATen's sources.
 LOAD_MLX: Final = OnDemand("opgen.commands._mlx", "load_mlx_generation")
 LOAD_EXTENSION: Final = OnDemand("opgen.commands._extension", "load_requested_extension")
 EXTENSION_WORK: Final = OnDemand("opgen.commands._extension", "extension_work")
@@ -92,7 +92,7 @@ EMITTERS: Final[Mapping[str, tuple[AtenEmitter, ...]]] = MappingProxyType(
 
 
 def emitters_for(options: Options) -> tuple[AtenEmitter, ...]:
-    """Return the emitters that a run needs, those of the AOTInductor shims included."""
+    """Return the emitters of a run, including those of the AOTInductor shims."""
     emitters = [emitter for kind, table in EMITTERS.items() if kind in options.generate for emitter in table]
     if options.aoti_install_dir is not None and "sources" in options.generate:
         emitters.append(Emitter("shims", SHIM_SOURCES))
@@ -102,17 +102,17 @@ def emitters_for(options: Options) -> tuple[AtenEmitter, ...]:
 
 
 def generate(program: Program, options: Options, templates: TemplateSet) -> tuple[OutputFile, ...]:
-    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
+    """Return every file of a run as a value; raise one `UserError` with all template errors."""
     return collect_files(bind(emitters_for(options), program, options, templates))
 
 
 def check_shim_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Compare the shims' headers with those on the disk and yield nothing: released programs rely on them."""
+    """Check that the shim headers on disk, which are part of torch's ABI, are up to date; yield nothing."""
     log = Diagnostics()
     assert options.aoti_install_dir is not None
     check_pinned(SHIM_HEADERS(program, options, templates), options.aoti_install_dir, UPDATE_SHIM_FLAG, log)
-    if log.found:
-        raise UserError(*log.found)
+    if log.all:
+        raise UserError(*log.all)
     yield from ()
 
 
@@ -129,9 +129,9 @@ class Generation:
     work: Work
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the definitions; return None, with the reasons logged, if anything is wrong."""
-    request = read_request(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the definitions; return None, with errors logged, if it fails."""
+    request = read_request(options, log)
     source = mlx_folder(request, log)
     if source is not None:
         mlx = load_mlx(source, request, log)
@@ -147,7 +147,7 @@ def mlx_folder(request: Request, log: Diagnostics) -> Path | None:
 
 
 def load_mlx(source: Path, request: Request, log: Diagnostics) -> MlxGeneration | None:
-    """Read operators of MLX; return None, with the reasons logged, if anything is wrong."""
+    """Read operators of MLX; return None, with errors logged, if it fails."""
     warn_of_flags(request.flags, Target.MLX, log)
     names = {} if request.namespace is None else {"namespace": request.namespace}
     generation: MlxGeneration | None = LOAD_MLX(source, request.options.install_dir, log, **names)
@@ -155,10 +155,10 @@ def load_mlx(source: Path, request: Request, log: Diagnostics) -> MlxGeneration 
 
 
 def load_generation(request: Request, log: Diagnostics) -> Generation | None:
-    """Return what a run of `gen` is about; None, with the reasons logged, if anything is wrong."""
+    """Load the definitions of a run of `gen`; return None, with errors logged, if it fails."""
     source = request.source_path
     if mlx_folder(request, log) is not None:
-        message = f"'{source}' has operators of MLX, and this command is about those of PyTorch"
+        message = f"'{source}' has operators of MLX, but this command handles only PyTorch operators"
         log.error("mlx-definitions", message, label="'opgen gen', 'check' and 'list' read both")
         return None
     if source is not None and (makes_extension(source) if request.extension is None else request.extension):
@@ -186,16 +186,16 @@ def load_generation(request: Request, log: Diagnostics) -> Generation | None:
 
 
 def _options_for(program: Program, request: Request) -> Options:
-    """Return the options with the dispatch keys that code is written for: also keys that only definitions name."""
+    """Return the options with all dispatch keys to generate code for, including those only named in definitions."""
     options = request.options
-    of_torch = tuple(key for key in options.dispatch_keys if key in TORCH_DISPATCH_KEYS)
-    named = (key for key in DispatchKey if key in program.backend_indices and key not in TORCH_DISPATCH_KEYS)
-    wanted = (key for key in named if key in options.dispatch_keys or request.backends is None)
-    return replace(options, dispatch_keys=(*of_torch, *wanted))
+    torch_keys = tuple(key for key in options.dispatch_keys if key in TORCH_DISPATCH_KEYS)
+    other_keys = (key for key in DispatchKey if key in program.backend_indices and key not in TORCH_DISPATCH_KEYS)
+    selected = (key for key in other_keys if key in options.dispatch_keys or request.backends is None)
+    return replace(options, dispatch_keys=(*torch_keys, *selected))
 
 
 def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | None:
-    """Return the program of a run; None, with the reasons logged, if its inputs are wrong."""
+    """Return the program of a run; None, with errors logged, if its inputs are wrong."""
     if request.choice is None:
         return None
     program = load_program(
@@ -223,7 +223,7 @@ def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | N
 
 
 def roots_of(options: Options) -> Mapping[str, Path]:
-    """Return the folders that outputs go to, by the names that emitters use."""
+    """Return the output folders by the names that emitters use."""
     roots = {
         "install": options.install_dir,
         "headeronly": options.headeronly_install_dir or options.install_dir / "core",
@@ -238,7 +238,7 @@ def _checks_shim_headers(options: Options) -> bool:
 
 
 def _files_read(inputs: Inputs, request: Request) -> tuple[Path, ...]:
-    """Return the files that a run reads or looks for, other than templates and code."""
+    """Return the files that a run reads or searches for, other than templates and code."""
     options = request.options
     paths = [
         *inputs.files,
@@ -253,7 +253,7 @@ def _files_read(inputs: Inputs, request: Request) -> tuple[Path, ...]:
 
 
 def _lists(request: Request, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
-    """Yield the CMake lists of the outputs, which a dry run writes too, and the list of headers."""
+    """Yield the CMake lists of the outputs, which are also written in a dry run, and the list of headers."""
     options = request.options
     if options.output_dependencies is not None:
         groups = (*GROUPS, XPU_GROUP) if request.has_xpu else GROUPS

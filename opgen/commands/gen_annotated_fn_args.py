@@ -24,15 +24,15 @@ EMITTERS: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
 )
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators; return None, with the reasons logged, if anything is wrong."""
-    program = load_program(given.native_functions, given.tags, log, torch=given.torch_version)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators; return None, with errors logged, if it fails."""
+    program = load_program(options.native_functions, options.tags, log, torch=options.torch_version)
     if program is not None:
         check_bindings(program, log)
     if program is None or log.has_errors:
         return None
-    templates = templates_of(given)
-    return autograd_work(given, bind(EMITTERS, program, templates), templates, len(program.functions))
+    templates = templates_of(options)
+    return autograd_work(options, bind(EMITTERS, program, templates), templates, len(program.functions))
 
 
 def gen_annotated(
@@ -41,7 +41,7 @@ def gen_annotated(
     out: str | os.PathLike[str],
     autograd_dir: str | os.PathLike[str],
 ) -> None:
-    """Write `annotated_fn_args.py`; raise `UserError` with every mistake."""
+    """Write `annotated_fn_args.py`; raise `UserError` with all errors."""
     write_for_program(load, native_yaml_path, tags_yaml_path, out, autograd_dir)
 
 

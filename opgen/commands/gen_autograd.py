@@ -34,9 +34,9 @@ from opgen.selective_build.selector import SelectiveBuilder
 DERIVED: Final[tuple[Emitter[Program, Path, TemplateSet, bool, bool], ...]] = (
     Emitter("derivatives", OnDemand("opgen.commands._derivatives", "emit_kernels"), cost=500),
 )
-"""Everything that needs derivatives."""
+"""The emitters that need derivatives."""
 CHECK_FORMULAS: Final = OnDemand("opgen.frontend.derivatives", "check_formulas")
-"""Reports mistakes in derivatives if the operators are wrong; else `DERIVED` does, in another process."""
+"""Reports errors in derivatives if the operators have errors; otherwise `DERIVED` does, in another process."""
 TRACING: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
     Emitter("tracing", OnDemand("opgen.dest.trace_type", "emit_trace_type"), cost=100),
 )
@@ -78,38 +78,38 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; the emitters that need derivatives read those."""
-    listed: Path | None = given.selected_op_list_path
+    listed: Path | None = options.selected_op_list_path
     names = None if listed is None else [strip_operator_overload_name(word.text) for word in load_words(listed, log)]
     program = load_program(
-        given.native_functions,
-        given.tags,
+        options.native_functions,
+        options.tags,
         log,
         selected_names=names,
-        selection_path=given.op_selection_yaml_path,
-        allow_unknown_operators=given.allow_unknown_operators,
-        torch=given.torch_version,
+        selection_path=options.op_selection_yaml_path,
+        allow_unknown_operators=options.allow_unknown_operators,
+        torch=options.torch_version,
     )
     if program is None:
-        readable = load_readable_functions(given.native_functions, given.torch_version)
-        CHECK_FORMULAS(given.autograd / DERIVATIVES, readable, log)
+        readable = load_readable_functions(options.native_functions, options.torch_version)
+        CHECK_FORMULAS(options.autograd / DERIVATIVES, readable, log)
         return None
     if names is not None:
-        # Everything that such a list names is for training.
+        # All operators in such a list are selected for training.
         selector = SelectiveBuilder.from_legacy_op_registration_allow_list(names, True, True)
         program = replace(program, selector=selector)
-    templates, derivatives, deprecated = templates_of(given), given.autograd / DERIVATIVES, None
-    disabled: bool = given.disable_autograd
+    templates, derivatives, deprecated = templates_of(options), options.autograd / DERIVATIVES, None
+    disabled: bool = options.disable_autograd
     emitters = [
-        *bind(DERIVED, program, derivatives, templates, disabled, given.bindings),
+        *bind(DERIVED, program, derivatives, templates, disabled, options.bindings),
         *bind(operator_emitters(disable_autograd=disabled), program, templates),
     ]
-    if given.bindings:
-        deprecated = given.autograd / DEPRECATED
+    if options.bindings:
+        deprecated = options.autograd / DEPRECATED
         emitters += bind(BINDINGS, program, deprecated, templates)
-    read = (given.op_selection_yaml_path, listed, derivatives, deprecated)
-    return autograd_work(given, tuple(emitters), templates, len(program.functions), *read)
+    read = (options.op_selection_yaml_path, listed, derivatives, deprecated)
+    return autograd_work(options, tuple(emitters), templates, len(program.functions), *read)
 
 
 def operator_emitters(*, disable_autograd: bool) -> tuple[Emitter[Program, TemplateSet], ...]:

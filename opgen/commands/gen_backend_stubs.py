@@ -62,24 +62,24 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(LIST_FLAG, type=Path, metavar="FILE", help="list the files written in FILE, one per line")
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators and the backend; return None, with the reasons logged, if anything is wrong."""
-    inputs = load_backend_inputs(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and the backend; return None, with errors logged, if it fails."""
+    inputs = load_backend_inputs(options, log)
     if inputs is None:
         return None
     if not inputs.backend.indices:
-        log.warning("backend-without-kernels", f"'{given.source_yaml}' lists no kernel, so there is nothing to write")
+        log.warning("backend-without-kernels", f"'{options.source_yaml}' lists no kernel, so there is nothing to write")
     return Work(
-        _bound(inputs, _style(given)),
-        install_root(given.output_dir),
+        _bind_emitters(inputs, _style(options)),
+        install_root(options.output_dir),
         inputs.templates,
         read=inputs.read,
-        lists=partial(_lists, given),
-        text=describe_check(inputs, given.impl_path),
+        lists=partial(_lists, options),
+        text=describe_check(inputs, options.impl_path),
     )
 
 
-def _bound(inputs: BackendInputs, style: RegistrationStyle) -> tuple[Emitter[[]], ...]:
+def _bind_emitters(inputs: BackendInputs, style: RegistrationStyle) -> tuple[Emitter[[]], ...]:
     backend, program, templates = inputs.backend, inputs.program, inputs.templates
     return (
         *bind(CLASS_EMITTERS, backend, program, templates),
@@ -87,20 +87,20 @@ def _bound(inputs: BackendInputs, style: RegistrationStyle) -> tuple[Emitter[[]]
     )
 
 
-def _style(given: argparse.Namespace) -> RegistrationStyle:
-    prefix: str = os.fspath(given.output_dir) if given.include_prefix is None else given.include_prefix
+def _style(options: argparse.Namespace) -> RegistrationStyle:
+    prefix: str = os.fspath(options.output_dir) if options.include_prefix is None else options.include_prefix
     return RegistrationStyle(
         header_folder=prefix.rstrip("/"),
-        per_operator_headers=given.per_operator_headers,
-        eager_registration=given.register_when_called is None,
-        backend_name=given.register_when_called or "",
+        per_operator_headers=options.per_operator_headers,
+        eager_registration=options.register_when_called is None,
+        backend_name=options.register_when_called or "",
     )
 
 
-def _lists(given: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+def _lists(options: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
     """Yield the list of the files written."""
-    if given.output_list is not None and not given.dry_run:
-        yield given.output_list, "".join(f"{given.output_dir / file.name}\n" for file in placed)
+    if options.output_list is not None and not options.dry_run:
+        yield options.output_list, "".join(f"{options.output_dir / file.name}\n" for file in placed)
 
 
 # ------------------------------------------------------------------------------- for programs
@@ -114,7 +114,7 @@ def run(
     *,
     from_torch: bool = False,
 ) -> None:
-    """Write the files of a backend; raise `UserError` with every mistake."""
+    """Write the files of a backend; raise `UserError` with all errors."""
     flags = ["-s", os.fspath(source_yaml), "-o", os.fspath(output_dir)]
     flags += [] if impl_path is None else ["--impl-path", os.fspath(impl_path)]
     flags += ["--from-torch"] if from_torch else []
@@ -122,8 +122,8 @@ def run(
 
 
 def generate(inputs: BackendInputs, style: RegistrationStyle) -> tuple[OutputFile, ...]:
-    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
-    return collect_files(_bound(inputs, style))
+    """Return every file of a run as a value; raise one `UserError` with all template errors."""
+    return collect_files(_bind_emitters(inputs, style))
 
 
 COMMAND: Final = Command(

@@ -66,51 +66,51 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", f"--{attribute}", default=default, metavar=metavar, help=shown)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators and the backend; return None, with the reasons logged, if anything is wrong."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and the backend; return None, with errors logged, if it fails."""
     style = replace(
         _DEFAULTS,
-        output_dir=os.fspath(given.output_dir),
-        backend_name=given.backend_name,
-        node_base=given.node_base,
-        node_base_hdr=given.node_base_hdr,
-        tensor_class=given.tensor_class,
-        tensor_class_hdr=given.tensor_class_hdr,
-        shape_inference_hdr=given.shape_inference_hdr or None,
+        output_dir=os.fspath(options.output_dir),
+        backend_name=options.backend_name,
+        node_base=options.node_base,
+        node_base_hdr=options.node_base_hdr,
+        tensor_class=options.tensor_class,
+        tensor_class_hdr=options.tensor_class_hdr,
+        shape_inference_hdr=options.shape_inference_hdr or None,
     )
-    generators = LazyGenerators(GenTSLazyIR if given.gen_ts_lowerings else GenLazyIR, GenLazyNativeFuncDefinition)
-    registrations = RegistrationStyle(style.output_dir, eager_registration=False, backend_name=given.backend_name)
-    return _load(given, style, generators, registrations, log)
+    generators = LazyGenerators(GenTSLazyIR if options.gen_ts_lowerings else GenLazyIR, GenLazyNativeFuncDefinition)
+    registrations = RegistrationStyle(style.output_dir, eager_registration=False, backend_name=options.backend_name)
+    return _load(options, style, generators, registrations, log)
 
 
 def _load(
-    given: argparse.Namespace,
+    options: argparse.Namespace,
     style: LazyStyle,
     generators: LazyGenerators,
     registrations: RegistrationStyle,
     log: Diagnostics,
 ) -> Work | None:
-    inputs = load_backend_inputs(given, log, checks_generated=False)
+    inputs = load_backend_inputs(options, log, checks_generated=False)
     header = _shape_header(style.shape_inference_hdr, log)
     if inputs is None:
         return None
     backend, program = inputs.backend, inputs.program
-    _warn_of_class_name(backend, given.source_yaml, log)
+    _warn_about_class_name(backend, options.source_yaml, log)
     backend = check_lazy(backend, program, log, needs_tensor=style.create_from_first_tensor)
     if header is not None:
         check_shape_header(header, backend, program, log)
     if log.has_errors:
         return None
     return Work(
-        _bound(replace(inputs, backend=backend), style, generators, registrations),
-        install_root(given.output_dir),
+        _bind_emitters(replace(inputs, backend=backend), style, generators, registrations),
+        install_root(options.output_dir),
         inputs.templates,
-        read=(*inputs.read, *_shape_header_places(style.shape_inference_hdr)),
-        text=describe_check(inputs, given.impl_path),
+        read=(*inputs.read, *_shape_header_candidates(style.shape_inference_hdr)),
+        text=describe_check(inputs, options.impl_path),
     )
 
 
-def _bound(
+def _bind_emitters(
     inputs: BackendInputs, style: LazyStyle, generators: LazyGenerators, registrations: RegistrationStyle
 ) -> tuple[Emitter[[]], ...]:
     program, templates = in_lazy_order(inputs.program), inputs.templates
@@ -122,7 +122,7 @@ def _bound(
     )
 
 
-def _warn_of_class_name(backend: ExternalBackend, source: Path, log: Diagnostics) -> None:
+def _warn_about_class_name(backend: ExternalBackend, source: Path, log: Diagnostics) -> None:
     name = default_class_name(backend)
     if backend.class_name != name:
         message = f"'{source}' names the class '{backend.class_name}', but that of a lazy backend is '{name}'"
@@ -138,22 +138,22 @@ def _shape_header(name: str | None, log: Diagnostics) -> Source | None:
     """Return the header of shape functions; torch's own header may be missing."""
     if not name:
         return None
-    places = _shape_header_places(name)
-    found = next(filter(Path.is_file, places), None)
-    if found is not None:
+    candidates = _shape_header_candidates(name)
+    path = next(filter(Path.is_file, candidates), None)
+    if path is not None:
         try:
-            return read_source(found, name)
+            return read_source(path, name)
         except UserError as problem:
             log.extend(problem.diagnostics)
             return None
     if name != _DEFAULTS.shape_inference_hdr:
-        notes = [Note(f"looked for '{place}'") for place in places]
+        notes = [Note(f"looked for '{place}'") for place in candidates]
         log.error("missing-file", f"there is no header '{name}'", label="--shape-inference-hdr names it", notes=notes)
     return None
 
 
-def _shape_header_places(name: str | None) -> list[Path]:
-    """Return where the header may be; the installed torch is one place."""
+def _shape_header_candidates(name: str | None) -> list[Path]:
+    """Return the paths to search for the header, including those in the installed torch."""
     return [Path(name), *(folder / name for folder in _torch_includes())] if name else []
 
 
@@ -198,7 +198,7 @@ def run_gen_lazy_tensor(
     lazy_tensor_ptr: str = _DEFAULTS.lazy_tensor_ptr,
     get_device_fn: str = _DEFAULTS.get_device_fn,
 ) -> None:
-    """Write the files of `source_yaml` and of `native/` in `aten_path`; raise `UserError` with every mistake."""
+    """Write the files of `source_yaml` and of `native/` in `aten_path`; raise `UserError` with all errors."""
     style = LazyStyle(
         output_dir=os.fspath(output_dir),
         backend_name=backend_name,
@@ -224,18 +224,18 @@ def run_gen_lazy_tensor(
     )
     generators = LazyGenerators(lazy_ir_generator, native_func_definition_generator)
     registrations = RegistrationStyle(style.output_dir, build_in_tree, per_operator_headers, False, backend_name)
-    given = _given(source_yaml, output_dir, impl_path, aten_path)
-    load_work = partial(_load, given, style, generators, registrations)
+    options = _parse_paths(source_yaml, output_dir, impl_path, aten_path)
+    load_work = partial(_load, options, style, generators, registrations)
     write_or_raise(load_work, dry_run=dry_run)
 
 
-def _given(
+def _parse_paths(
     source_yaml: str | os.PathLike[str],
     output_dir: str | os.PathLike[str],
     impl_path: str | os.PathLike[str] | None,
     aten_path: str | os.PathLike[str] | None,
 ) -> argparse.Namespace:
-    """Return the options that a command line with these paths stands for."""
+    """Return the options of a command line with these paths."""
     flags = ["--source-yaml", os.fspath(source_yaml), "--output-dir", os.fspath(output_dir)]
     flags += [] if impl_path is None else ["--impl-path", os.fspath(impl_path)]
     flags += [] if aten_path is None else ["--source-path", os.fspath(aten_path)]

@@ -15,7 +15,7 @@ from opgen.commands._mlx import NAMESPACE, load_mlx_generation
 from opgen.diagnostics import Diagnostics
 from opgen.mlx import FILE_NAME
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_install_dir
 from opgen.run.inputs import SOURCE_PATH_FLAG
 from opgen.run.work import Work
 
@@ -44,13 +44,17 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="report an error unless the installed nanobind is one that the installed mlx works with",
     )
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators; return None, with the reasons logged, if anything is wrong."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators; return None, with errors logged, if it fails."""
     generation = load_mlx_generation(
-        given.source_path, given.install_dir, log, namespace=given.namespace, checks_nanobind=given.check_nanobind
+        options.source_path,
+        options.install_dir,
+        log,
+        namespace=options.namespace,
+        checks_nanobind=options.check_nanobind,
     )
     return None if generation is None else generation.work
 

@@ -1,4 +1,4 @@
-"""`opgen gen_mobile_upgraders`: byte code that the installed torch gives → `upgrader_mobile.cpp`.
+"""`opgen gen_mobile_upgraders`: the bytecode upgraders of the installed torch → `upgrader_mobile.cpp`.
 
     python -m opgen.gen_mobile_upgraders --install-dir out
 
@@ -18,7 +18,7 @@ from opgen.installed.upgraders import check_upgraders, read_operators, read_upgr
 from opgen.output.emitter import Emitter, bind
 from opgen.output.template import TemplateSet
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_install_dir
 from opgen.run.inputs import packaged_templates
 from opgen.run.work import Work, install_root
 
@@ -32,11 +32,11 @@ EMITTERS: Final[tuple[Emitter[tuple[Upgrader, ...], Mapping[str, tuple[VersionRa
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the upgraders of the installed torch; return None, with the reasons logged, if anything is wrong."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the upgraders of the installed torch; return None, with errors logged, if it fails."""
     torch = import_torch("torch", NAME, log)
     bytecode = None if torch is None else import_torch("torch.jit.generate_bytecode", NAME, log)
     if bytecode is None:
@@ -48,13 +48,13 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
         return None
     templates = TemplateSet(*packaged_templates("mobile_upgraders"))
     emitters = bind(EMITTERS, upgraders, operators, templates)
-    return Work(emitters, install_root(given.install_dir), templates, read=torch_files())
+    return Work(emitters, install_root(options.install_dir), templates, read=torch_files())
 
 
 COMMAND: Final = Command(
     name=NAME,
     group=Group.RUNTIMES,
-    summary="write the code that the mobile interpreter runs instead of operators that have changed",
+    summary="write bytecode upgraders for changed operators, which the mobile interpreter runs",
     produces="Imports torch and writes upgrader_mobile.cpp into the install directory.",
     add_flags=add_flags,
     load=load,

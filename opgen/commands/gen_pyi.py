@@ -1,8 +1,8 @@
-"""`opgen gen_pyi`: operators → what type checkers read about torch's functions.
+"""`opgen gen_pyi`: operators → type stubs of torch's functions.
 
     python -m opgen.gen_pyi native_functions.yaml tags.yaml out packaged/autograd
 
-Of the folder of autograd's inputs it reads only `deprecated.yaml`.
+In the folder of autograd's inputs, it reads only `deprecated.yaml`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ EMITTERS: Final[tuple[Emitter[PythonProgram], ...]] = (
 )
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators and old signatures; return None, with the reasons logged, if anything is wrong."""
-    deprecated = given.autograd / DEPRECATED
-    program = load_python(given.native_functions, given.tags, deprecated, log, torch=given.torch_version)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and old signatures; return None, with errors logged, if it fails."""
+    deprecated = options.autograd / DEPRECATED
+    program = load_python(options.native_functions, options.tags, deprecated, log, torch=options.torch_version)
     if program is None:
         return None
-    # The emitters share what they derive of each function, so one process is as fast as several.
-    return autograd_work(given, bind(EMITTERS, program), TemplateSet(), 0, deprecated)
+    # The emitters share derived values, so one process is as fast as several.
+    return autograd_work(options, bind(EMITTERS, program), TemplateSet(), 0, deprecated)
 
 
 def gen_pyi(
@@ -45,7 +45,7 @@ def gen_pyi(
     deprecated_yaml_path: str | os.PathLike[str],
     out: str | os.PathLike[str],
 ) -> None:
-    """Write the stubs; raise `UserError` with every mistake."""
+    """Write the stubs; raise `UserError` with all errors."""
     paths = Path(native_yaml_path), Path(tags_yaml_path), Path(deprecated_yaml_path)
 
     def load_work(log: Diagnostics) -> Work | None:

@@ -1,4 +1,4 @@
-"""`opgen gen_python`: operators → the C++ by which Python calls them, and the Python types of autograd's nodes.
+"""`opgen gen_python`: operators → their Python bindings in C++, and the Python types of autograd nodes.
 
 python -m opgen.gen_python native_functions.yaml tags.yaml out packaged/autograd
 """
@@ -34,18 +34,18 @@ NODE_EMITTERS: Final[tuple[Emitter[Program, Path, TemplateSet], ...]] = (
 """The Python types of the nodes of autograd's graph."""
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; the emitters read old signatures and derivatives."""
-    program = load_program(given.native_functions, given.tags, log, torch=given.torch_version)
+    program = load_program(options.native_functions, options.tags, log, torch=options.torch_version)
     if program is None:
         return None
-    templates = templates_of(given)
-    deprecated, derivatives = given.autograd / DEPRECATED, given.autograd / DERIVATIVES
+    templates = templates_of(options)
+    deprecated, derivatives = options.autograd / DEPRECATED, options.autograd / DERIVATIVES
     emitters = (
         *bind(EMITTERS, program, deprecated, templates),
         *bind(NODE_EMITTERS, program, derivatives, templates),
     )
-    return autograd_work(given, emitters, templates, len(program.functions), deprecated, derivatives)
+    return autograd_work(options, emitters, templates, len(program.functions), deprecated, derivatives)
 
 
 COMMAND: Final = Command(

@@ -18,7 +18,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_definitions, add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_definitions, add_install_dir
 from opgen.run.inputs import find_inputs, packaged_templates
 from opgen.run.work import Work, install_root
 
@@ -32,23 +32,23 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
     add_definitions(parser)
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators; return None, with the reasons logged, if anything is wrong."""
-    inputs = find_inputs(given.source_path, log, from_torch=given.from_torch)
-    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=given.torch_version)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators; return None, with errors logged, if it fails."""
+    inputs = find_inputs(options.source_path, log, from_torch=options.from_torch)
+    program = None if inputs is None else load_program(inputs.functions, inputs.tags, log, torch=options.torch_version)
     if inputs is None or program is None:
         return None
     templates = _templates()
     emitters = bind(EMITTERS, program, templates)
-    # Both emitters walk the same few operators; a second process would not pay.
-    return Work(emitters, install_root(given.install_dir), templates, read=inputs.files)
+    # There are few operators, so a second process isn't worthwhile.
+    return Work(emitters, install_root(options.install_dir), templates, read=inputs.files)
 
 
 def generate(program: Program, *templates: Path) -> tuple[OutputFile, ...]:
-    """Return both files as values; `templates` are folders to look in, by default opgen's own."""
+    """Return both files as values; `templates` are folders of templates, by default opgen's own."""
     return collect_files(bind(EMITTERS, program, TemplateSet(*templates) if templates else _templates()))
 
 

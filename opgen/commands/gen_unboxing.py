@@ -29,7 +29,7 @@ from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile
 from opgen.program.program import Program
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir
+from opgen.run.flags import add_common_flags, add_install_dir
 from opgen.run.work import Work, install_root
 
 EMITTERS: Final[tuple[Emitter[Program, TemplateSet], ...]] = (
@@ -50,37 +50,37 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="list the outputs in FILE, as a CMake variable",
     )
     add_selection(parser)
-    add_flags_of_all(parser)
+    add_common_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the operators and the selection; return None, with the reasons logged, if anything is wrong."""
-    loaded = load_definitions(given, log)
-    selector = load_selector(given, log, known_operators(loaded[1] if loaded else None, given))
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the operators and the selection; return None, with errors logged, if it fails."""
+    loaded = load_definitions(options, log)
+    selector = load_selector(options, log, known_operators(loaded[1] if loaded else None, options))
     if loaded is None or selector is None or log.has_errors:
         return None
     inputs, program = loaded
     templates = templates_beside(inputs)
     return Work(
         bind(EMITTERS, replace(program, selector=selector), templates),
-        install_root(given.install_dir),
+        install_root(options.install_dir),
         templates,
-        read=(*inputs.files, *selection_files(given)),
-        lists=partial(_lists, given),
+        read=(*inputs.files, *selection_files(options)),
+        lists=partial(_lists, options),
     )
 
 
-def _lists(given: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
+def _lists(options: argparse.Namespace, placed: Sequence[PlacedFile]) -> Iterator[tuple[Path, str]]:
     """Yield the CMake list of the outputs."""
-    output: Path | None = given.output_dependencies
-    if output is not None and not given.dry_run:
+    output: Path | None = options.output_dependencies
+    if output is not None and not options.dry_run:
         files = [OutputFile(file.name, "", file.root, file.group) for file in placed]
-        for each in emit_dependencies(files, install_root(given.install_dir), output, ("",)):
+        for each in emit_dependencies(files, install_root(options.install_dir), output, ("",)):
             yield output.parent / each.path, each.text
 
 
 def generate(program: Program, templates: TemplateSet) -> tuple[OutputFile, ...]:
-    """Return every file of a run as a value; raise one `UserError` with all mistakes in templates."""
+    """Return every file of a run as a value; raise one `UserError` with all template errors."""
     return collect_files(bind(EMITTERS, program, templates))
 
 

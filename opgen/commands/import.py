@@ -22,7 +22,7 @@ from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_dry_run, add_talk
+from opgen.run.flags import add_dry_run, add_output_flags
 from opgen.run.work import Work, install_root
 
 _DEFINITIONS: Final = "native/native_functions.yaml"
@@ -41,24 +41,26 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", metavar="NAMESPACE", help="read the operators of this namespace only")
     parser.add_argument("-d", "--install-dir", type=Path, default=Path("ops"), metavar="DIR", help="default: ops")
     add_dry_run(parser)
-    add_talk(parser)
+    add_output_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the registrations; return None, with the reasons logged, if there are none."""
-    imported = _read(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the registrations; return None, with errors logged, if there are none."""
+    imported = _read(options, log)
     if log.has_errors or imported is None:
         return None
-    chosen = _chosen(imported, given.namespace or given.from_ops, log)
+    chosen = _choose(imported, options.namespace or options.from_ops, log)
     if chosen is None:
         return None
     emitters = bind((Emitter("definitions", definitions),), chosen)
     number = len(chosen.operators)
     what = f"{count(number, 'operator')} of '{chosen.namespace}' {'is' if number == 1 else 'are'}"
-    text = "" if given.dry_run else f"{what} in {given.install_dir}\n"
-    step = f"read the definitions, then run 'opgen gen --source-path {given.install_dir} --install-dir generated'"
-    # The file is the user's from now on.
-    return Work(emitters, install_root(given.install_dir), TemplateSet(), text=text, has_manifest=False, next_step=step)
+    text = "" if options.dry_run else f"{what} in {options.install_dir}\n"
+    step = f"read the definitions, then run 'opgen gen --source-path {options.install_dir} --install-dir generated'"
+    # The user edits the file from now on, so no manifest is written.
+    return Work(
+        emitters, install_root(options.install_dir), TemplateSet(), text=text, has_manifest=False, next_step=step
+    )
 
 
 def definitions(imported: Imported) -> Iterator[OutputFile]:
@@ -66,15 +68,15 @@ def definitions(imported: Imported) -> Iterator[OutputFile]:
     yield OutputFile(_DEFINITIONS, render_definitions(imported))
 
 
-def _read(given: argparse.Namespace, log: Diagnostics) -> list[Imported] | None:
-    if given.from_ops is not None:
-        return read_dispatcher(given.from_ops, given.load, log)
-    if not given.sources:
+def _read(options: argparse.Namespace, log: Diagnostics) -> list[Imported] | None:
+    if options.from_ops is not None:
+        return read_dispatcher(options.from_ops, options.load, log)
+    if not options.sources:
         log.error(
             "import-nothing", "there is nothing to import from", label="name sources, or a namespace with --from-ops"
         )
         return None
-    return combine([each for path in _files(given.sources, log) for each in read_source(path, log)], log)
+    return combine([each for path in _files(options.sources, log) for each in read_source(path, log)], log)
 
 
 def _files(paths: Sequence[Path], log: Diagnostics) -> Iterator[Path]:
@@ -87,13 +89,13 @@ def _files(paths: Sequence[Path], log: Diagnostics) -> Iterator[Path]:
             log.error("import-missing", f"there is no file '{path}'")
 
 
-def _chosen(imported: Sequence[Imported], namespace: str | None, log: Diagnostics) -> Imported | None:
-    """Return the one namespace to write: definitions have one each."""
-    found = [each for each in imported if each.operators and namespace in (None, each.namespace)]
-    if len(found) == 1:
-        return found[0]
+def _choose(imported: Sequence[Imported], namespace: str | None, log: Diagnostics) -> Imported | None:
+    """Return the operators of the namespace to write: a definitions file has one namespace."""
+    matches = [each for each in imported if each.operators and namespace in (None, each.namespace)]
+    if len(matches) == 1:
+        return matches[0]
     names = ", ".join(f"'{each.namespace}'" for each in imported if each.operators)
-    if found:
+    if matches:
         log.error("import-several", f"there are operators of {names}", label="choose one with --namespace")
     else:
         what = f"of '{namespace}' " if namespace else ""

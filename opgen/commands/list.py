@@ -1,4 +1,4 @@
-"""`opgen list`: print one line for each operator: its name, kernels, gradient and place; write nothing.
+"""`opgen list`: print one line per operator: its name, kernels, gradient and location; write nothing.
 
     python -m opgen list --source-path ops
 
@@ -21,28 +21,28 @@ from opgen.commands.gen import load_generation, mlx_folder
 from opgen.desk.explain import OperatorRow, list_operators, render_rows
 from opgen.desk.facts import facts_of
 from opgen.diagnostics import Diagnostics
-from opgen.run.command import Answer, Command, Group
+from opgen.run.command import Command, Group, Result
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """List; return None, with the reasons logged, if the definitions are wrong."""
-    request = read_request(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """List; return None, with errors logged, if the definitions are wrong."""
+    request = read_request(options, log)
     source = mlx_folder(request, log)
     if source is not None:
         warn_of_flags(request.flags, Target.MLX, log)
         rows = list_mlx(source, log)
-        return None if rows is None else _answer(rows, given)
+        return None if rows is None else _render(rows, options)
     generation = load_generation(request, log)
     if generation is None or log.has_errors:
         return None
     program = generation.program
-    return _answer(list_operators(program, facts_of(program, load_formulas(request, log))), given)
+    return _render(list_operators(program, facts_of(program, load_formulas(request, log))), options)
 
 
-def _answer(rows: Sequence[OperatorRow], given: argparse.Namespace) -> Answer:
-    if given.format == "json":
-        return Answer(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
-    return Answer(render_rows(rows))
+def _render(rows: Sequence[OperatorRow], options: argparse.Namespace) -> Result:
+    if options.format == "json":
+        return Result(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    return Result(render_rows(rows))
 
 
 COMMAND: Final = Command(
@@ -50,7 +50,7 @@ COMMAND: Final = Command(
     group=Group.OPERATORS,
     summary="print one line for each operator",
     produces="Prints each operator's name, the dispatch keys that it has kernels for, whether it has a gradient, "
-    "and its place.  Writes nothing.",
+    "and its location.  Writes nothing.",
     add_flags=add_gen_flags,
     load=load,
 )

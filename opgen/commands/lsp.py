@@ -10,28 +10,28 @@ import importlib
 from typing import Final
 
 from opgen.diagnostics import Diagnostics
-from opgen.run.command import Answer, Command, Group
-from opgen.run.flags import add_torch_version, add_volume
+from opgen.run.command import Command, Group, Result
+from opgen.run.flags import add_torch_version, add_verbosity
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flag that editors pass, and those of every command."""
     parser.add_argument("--stdio", action="store_true", help="use standard input and output, which is the default")
-    add_volume(parser)
+    add_verbosity(parser)
     add_torch_version(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Serve until the editor ends the session; None, with the reason logged, if pygls is missing."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Serve until the editor ends the session; None, with an error logged, if pygls is missing."""
     try:
-        server = importlib.import_module("opgen.commands._language_server").build_server(given.torch_version)
+        server = importlib.import_module("opgen.commands._language_server").build_server(options.torch_version)
     except ModuleNotFoundError as problem:
         if problem.name is None or problem.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         log.error("pygls-missing", "the language server needs pygls", label="pip install 'opgen[lsp]'")
         return None
     server.start_io()
-    return Answer("")
+    return Result("")
 
 
 COMMAND: Final = Command(

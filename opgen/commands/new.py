@@ -1,4 +1,4 @@
-"""`opgen new mylib`: lay out a project of your own operators, which builds and passes its test at once.
+"""`opgen new mylib`: create a project with your own operators that builds and passes its test.
 
     opgen new mylib            →  mylib/ops/native/native_functions.yaml   the definitions
                                   mylib/ops/schemas/*.json                 what editors know of definitions
@@ -43,7 +43,7 @@ from opgen.releases.choice import STABLE_ABI_FLAG, choose_oldest
 from opgen.releases.known import known_releases
 from opgen.releases.release import Release
 from opgen.run.command import Command, Group
-from opgen.run.flags import add_dry_run, add_talk
+from opgen.run.flags import add_dry_run, add_output_flags
 from opgen.run.inputs import packaged_folder, packaged_templates
 from opgen.run.work import Work, install_root
 from opgen.stable.kernel_builder import FOLDER as KERNEL_FOLDER
@@ -70,7 +70,7 @@ _STABLE_FILES: Final = (
     "tests/test_library.py.in",
 )
 _KERNEL_FILES: Final = ("build.toml.in", "flake.nix")
-"""What kernel-builder needs besides."""
+"""The additional files for kernel-builder."""
 _MLX_FILES: Final = (
     "README.md",
     "gitignore.in",
@@ -81,13 +81,13 @@ _MLX_FILES: Final = (
     "src/kernels.h",
     "tests/test_library.py.in",
 )
-"""The templates of a project; those that are not Python or TOML yet, or hidden, end in `.in`."""
+"""The templates of a project; `.in` is removed from their names."""
 _SCHEMAS: Final = ("native_functions", "derivatives")
 _MLX_SCHEMAS: Final = ("mlx",)
 """The kinds of YAML files that editors get a JSON Schema for; the first line of a file names it."""
 _TAGS: Final = "native/tags.yaml"
-_LONGEST_NAME: Final = 100
-"""Names of files have a few words more, and may have 255 bytes."""
+_MAX_NAME_LENGTH: Final = 100
+"""The maximum length of a name: file names add a few words, and may have 255 bytes."""
 _PACKAGES: Final = frozenset(
     {
         "mlx",
@@ -126,23 +126,23 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help=f"with {STABLE_ABI_FLAG}, add what Hugging Face's kernel-builder builds a kernel of",
     )
     add_dry_run(parser)
-    add_talk(parser)
+    add_output_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Check the name and the folder; return None, with the reasons logged, if anything is wrong."""
-    folder = given.into or Path(given.name)
-    _check(given.name, folder, log, MLX_RESERVED if given.mlx else RESERVED_NAMESPACES)
-    oldest = None if given.stable_abi is None else choose_oldest(given.stable_abi, log)
-    if given.kernel_builder:
-        _check_kernel(given, log)
-    text = "" if given.dry_run else f"{folder} is laid out; its README.md says how to build and test it\n"
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Check the name and the folder; return None, with errors logged, if it fails."""
+    folder = options.into or Path(options.name)
+    _check(options.name, folder, log, MLX_RESERVED if options.mlx else RESERVED_NAMESPACES)
+    oldest = None if options.stable_abi is None else choose_oldest(options.stable_abi, log)
+    if options.kernel_builder:
+        _check_kernel(options, log)
+    text = "" if options.dry_run else f"created {folder}; its README.md says how to build and test it\n"
     builder = "" if oldest is None else "pip install scikit-build-core && "
     step = f"cd {folder} && {builder}pip install --no-build-isolation . && python -m pytest"
-    emitters = bind((Emitter("project", project_files),), given.name, for_mlx=given.mlx, oldest=oldest)
-    if given.kernel_builder and oldest is not None:
-        emitters = bind((Emitter("project", kernel_project_files),), given.name, folder, oldest)
-    # The files are the user's from now on, so no later run may find them out of date.
+    emitters = bind((Emitter("project", project_files),), options.name, for_mlx=options.mlx, oldest=oldest)
+    if options.kernel_builder and oldest is not None:
+        emitters = bind((Emitter("project", kernel_project_files),), options.name, folder, oldest)
+    # The user edits the files from now on, so no manifest is written.
     return Work(emitters, install_root(folder), TemplateSet(), text=text, has_manifest=False, next_step=step)
 
 
@@ -152,26 +152,28 @@ def project_files(name: str, *, for_mlx: bool = False, oldest: Release | None = 
     Args:
         name: The library's name.
         for_mlx: Whether the operators are for MLX.
-        oldest: The oldest torch that a library in the stable ABI is to run with; None for torch's C++.
+        oldest: The oldest torch that a library in the stable ABI supports; None for torch's C++ API.
     """
     kind = "mlx_project" if for_mlx else "project" if oldest is None else "stable_project"
     files = {"mlx_project": _MLX_FILES, "project": _FILES, "stable_project": _STABLE_FILES}[kind]
-    yield from _rendered(kind, files, name, oldest, operators=f"torch.ops.{name}")
+    yield from _render_files(kind, files, name, oldest, operators=f"torch.ops.{name}")
 
 
 def kernel_project_files(name: str, folder: Path, oldest: Release) -> Iterator[OutputFile]:
-    """Yield the files of a new project that kernel-builder builds as well, with what is generated for it.
+    """Yield the files of a new project for kernel-builder, including the generated files.
 
     Args:
         name: The library's name.
-        folder: Where the project is to be; nothing is there yet.
-        oldest: The oldest torch that the library is to run with.
+        folder: The folder of the project, which doesn't exist yet.
+        oldest: The oldest torch that the library supports.
     """
     # kernel-builder gives each build a namespace of its own.
     operators = f"{name}._support.OPERATORS"
     kernel = kernel_name(name)
     project = tuple(
-        _rendered("stable_project", (*_STABLE_FILES, *_KERNEL_FILES), name, oldest, operators=operators, kernel=kernel)
+        _render_files(
+            "stable_project", (*_STABLE_FILES, *_KERNEL_FILES), name, oldest, operators=operators, kernel=kernel
+        )
     )
     yield from project
     source, log = folder / "ops", Diagnostics()
@@ -183,16 +185,16 @@ def kernel_project_files(name: str, folder: Path, oldest: Release) -> Iterator[O
         yield OutputFile(f"{KERNEL_FOLDER}/{file.path}", file.text)
 
 
-def _rendered(
+def _render_files(
     kind: str, files: tuple[str, ...], name: str, oldest: Release | None, *, operators: str, kernel: str | None = None
 ) -> Iterator[OutputFile]:
-    """Yield templates with what they say of the library; `kernel` is what kernel-builder calls it."""
+    """Yield the rendered templates; `kernel` is the name of the library in kernel-builder."""
     templates = TemplateSet(*packaged_templates(kind))
     release = "" if oldest is None else oldest.name
     env = {"name": name, "oldest": release, "operators": operators, "kernel": kernel or ""}
     for path in files:
-        place = path.replace("gitignore", ".gitignore").replace("test_library", f"test_{name}").removesuffix(".in")
-        yield OutputFile(place, templates.render(path, env))
+        target = path.replace("gitignore", ".gitignore").replace("test_library", f"test_{name}").removesuffix(".in")
+        yield OutputFile(target, templates.render(path, env))
     tags = {tag.name: tag.description for tag in load_tags(packaged_folder("ATen") / _TAGS, Diagnostics()).values()}
     for schema in _MLX_SCHEMAS if kind == "mlx_project" else _SCHEMAS:
         yield OutputFile(f"ops/schemas/{schema}.json", render_schema(schema, tags))
@@ -202,8 +204,8 @@ def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) 
     if not re.fullmatch(r"[A-Za-z](?:\w*[A-Za-z0-9])?", name, re.ASCII):
         label = "letters, digits and '_' only, with a letter first and no '_' last"
         log.error("bad-project-name", f"'{name}' is not a valid name for a library", label=label)
-    elif len(name) > _LONGEST_NAME:
-        label = f"at most {_LONGEST_NAME} characters"
+    elif len(name) > _MAX_NAME_LENGTH:
+        label = f"at most {_MAX_NAME_LENGTH} characters"
         log.error("bad-project-name", f"'{name}' is too long for file names", label=label)
     elif name in KEYWORDS or name in reserved:
         log.error("bad-project-name", f"a library can't be called '{name}': the name is taken in C++")
@@ -221,19 +223,19 @@ def _check(name: str, folder: Path, log: Diagnostics, reserved: frozenset[str]) 
         log.error("project-exists", f"'{folder}' already exists", label="name another folder with --into")
 
 
-def _check_kernel(given: argparse.Namespace, log: Diagnostics) -> None:
-    if given.stable_abi is None:
+def _check_kernel(options: argparse.Namespace, log: Diagnostics) -> None:
+    if options.stable_abi is None:
         label = f"add {STABLE_ABI_FLAG}"
         log.error("conflicting-flags", f"{KERNEL_BUILDER_FLAG} is for libraries in the stable ABI", label=label)
-    if kernel_name(given.name) is None:
+    if kernel_name(options.name) is None:
         label = "two lower-case letters or more"
-        log.error("bad-project-name", f"kernel-builder has no kernels called '{given.name}'", label=label)
+        log.error("bad-project-name", f"kernel-builder has no kernels called '{options.name}'", label=label)
 
 
 COMMAND: Final = Command(
     name="new",
     group=Group.OPERATORS,
-    summary="lay out a project of your own operators",
+    summary="create a project with your own operators",
     produces="Writes definitions, a kernel, a build by CMake and by pip, and a test into the new folder.",
     add_flags=add_flags,
     load=load,

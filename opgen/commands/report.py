@@ -1,4 +1,4 @@
-"""`opgen report DIR`: write HTML pages about all operators, to look at without a server.
+"""`opgen report DIR`: write HTML pages about all operators, viewable without a server.
 
     python -m opgen report out/report --source-path ops
     python -m opgen report out/report --from-torch
@@ -35,9 +35,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_gen_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
-    """Read the definitions and render their files; return None, with the reasons logged, if anything is wrong."""
-    request = read_request(given, log)
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
+    """Read the definitions and render their files; return None, with errors logged, if it fails."""
+    request = read_request(options, log)
     generation = load_generation(request, log)
     if generation is None or log.has_errors:
         return None
@@ -49,10 +49,10 @@ def load(given: argparse.Namespace, log: Diagnostics) -> Work | None:
     templates = TemplateSet(*packaged_templates("report"))
     return Work(
         bind((Emitter("report", emit_report),), report, templates),
-        install_root(given.directory),
+        install_root(options.directory),
         templates,
         read=tuple(_files_read(request, generation)),
-        next_step=f"open {given.directory / 'index.html'} in a browser",
+        next_step=f"open {options.directory / 'index.html'} in a browser",
     )
 
 
@@ -78,7 +78,7 @@ COMMAND: Final = Command(
     name="report",
     group=Group.REVIEW,
     summary="write HTML pages about all operators, with search, generated code and what is missing",
-    produces="Writes index.html and what it reads into DIR: open it in a browser, without a server.",
+    produces="Writes index.html and its resources into DIR.  Open it in a browser; no server is needed.",
     add_flags=add_flags,
     load=load,
 )

@@ -13,8 +13,8 @@ from typing import Final
 from opgen.desk.json_schema import KINDS, render_schema
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.tags import load_tags
-from opgen.run.command import Answer, Command, Group
-from opgen.run.flags import add_definitions, add_talk
+from opgen.run.command import Command, Group, Result
+from opgen.run.flags import add_definitions, add_output_flags
 from opgen.run.inputs import find_inputs, packaged_folder
 
 
@@ -22,20 +22,20 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the kind of file, and where tags are declared."""
     parser.add_argument("kind", choices=KINDS, nargs="?", default=KINDS[0], help="default: %(default)s")
     add_definitions(parser, folder="folder of tags.yaml (native/tags.yaml); default: opgen's own tags")
-    add_talk(parser)
+    add_output_flags(parser)
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Return the schema; None, with the reasons logged, if the tags can't be read."""
-    source = given.source_path
+def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Return the schema; None, with errors logged, if the tags can't be read."""
+    source = options.source_path
     if source is not None and not source.is_dir():
         find_inputs(source, log)  # reports that the folder is missing, and the nearest one
         return None
     own = None if source is None else source / "native" / "tags.yaml"
-    inputs = find_inputs(None, log, from_torch=given.from_torch) if own is None or not own.exists() else None
+    inputs = find_inputs(None, log, from_torch=options.from_torch) if own is None or not own.exists() else None
     tags = own if own is not None and own.exists() else inputs.tags if inputs else packaged_folder("ATen")
     known = {} if log.has_errors else {tag.name: tag.description for tag in load_tags(tags, log).values()}
-    return None if log.has_errors else Answer(render_schema(given.kind, known))
+    return None if log.has_errors else Result(render_schema(options.kind, known))
 
 
 COMMAND: Final = Command(

@@ -40,8 +40,8 @@ from opgen.output.console import count
 from opgen.output.emitter import Emitter, bind
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
-from opgen.run.command import Answer, Command, Group
-from opgen.run.flags import add_flags_of_all, add_install_dir, add_talk
+from opgen.run.command import Command, Group, Result
+from opgen.run.flags import add_common_flags, add_install_dir, add_output_flags
 from opgen.run.inputs import find_inputs
 from opgen.run.work import Work, install_root
 from opgen.selective_build.roots import Extras, Root, select_operators
@@ -55,21 +55,25 @@ KERNELS_FLAG: Final = "--kernels"
 CLASSES_FLAG: Final = "--custom-classes"
 FEATURES_FLAG: Final = "--build-features"
 _ROOTS: Final = "<operators>"
-"""The name of the text that arguments are read as, so that mistakes have places."""
+"""The source name of operators on the command line, for diagnostics."""
 
 
 # ------------------------------------------------------------------------------- command line
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add a word for what to do, and its flags."""
-    commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
-    _add_roots(commands.add_parser("roots", help="make a selection of operators that are named", allow_abbrev=False))
-    _add_model(commands.add_parser("model", help="make a selection of what saved models call", allow_abbrev=False))
+    """Add the subcommands and their flags."""
+    commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
+    _add_roots(commands.add_parser("roots", help="make a selection from names of operators", allow_abbrev=False))
+    _add_model(
+        commands.add_parser(
+            "model", help="make a selection from the operators that saved models call", allow_abbrev=False
+        )
+    )
     merge = commands.add_parser("merge", help="join selections: keep what any of them keeps", allow_abbrev=False)
     _add_selections(merge)
     _add_output(merge)
-    check = commands.add_parser("check", help="report what selections name that doesn't exist", allow_abbrev=False)
+    check = commands.add_parser("check", help="report names in selections that don't exist", allow_abbrev=False)
     _add_selections(check, writes=False)
     header = commands.add_parser("header", help=f"write {HEADER}, for small builds of torch", allow_abbrev=False)
     _add_selections(header)
@@ -93,13 +97,13 @@ def _add_roots(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all-operators", action="store_true", help="keep every operator, and every kernel")
     extras = parser.add_argument_group("besides operators")
     extras.add_argument(
-        KERNELS_FLAG, nargs="+", default=(), metavar="TAG=DTYPE,…", help="types of elements that kernels are kept for"
+        KERNELS_FLAG, nargs="+", default=(), metavar="TAG=DTYPE,…", help="dtypes that kernels are kept for"
     )
     extras.add_argument(CLASSES_FLAG, nargs="+", default=(), metavar="CLASS", help="TorchBind classes to keep")
     extras.add_argument(FEATURES_FLAG, nargs="+", default=(), metavar="FEATURE", help="features to keep")
     _add_attributes(parser)
     _add_output(parser)
-    _finish(parser)
+    _add_common_flags(parser)
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -109,18 +113,22 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     _add_attributes(parser)
     _add_output(parser)
-    _finish(parser)
+    _add_common_flags(parser)
 
 
 def _add_selections(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
     parser.add_argument("selections", nargs="+", type=Path, metavar="SELECTION", help="a selection (YAML)")
-    _finish(parser, writes=writes)
+    _add_common_flags(parser, writes=writes)
 
 
 def _add_attributes(parser: argparse.ArgumentParser) -> None:
     """Add the flags for the settings of selected operators."""
     parser.add_argument("--training", action="store_true", help="keep the autograd kernels of all of them")
-    parser.add_argument("--not-root", action="store_true", help="other operators call them, models don't")
+    parser.add_argument(
+        "--not-root",
+        action="store_true",
+        help="mark the operators as non-root: other operators call them, models don't",
+    )
     parser.add_argument("--everything-else", action="store_true", help="keep all kernels, classes and features")
     parser.add_argument("--debug-info", nargs="+", metavar="TEXT", help="say in the selection where it comes from")
 
@@ -129,8 +137,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the selection to write")
 
 
-def _finish(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
-    """Add the flags that all of them have."""
+def _add_common_flags(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
+    """Add the flags of all subcommands."""
     add_operators(parser)
     parser.add_argument(
         TORCH_OPERATORS_FLAG,
@@ -138,69 +146,69 @@ def _finish(parser: argparse.ArgumentParser, *, writes: bool = True) -> None:
         help="also accept operators that the installed torch registers and no definition lists",
     )
     if writes:
-        add_flags_of_all(parser)
+        add_common_flags(parser)
     else:
-        add_talk(parser)
+        add_output_flags(parser)
 
 
 # ------------------------------------------------------------------------------------ loader
 
 
-def load(given: argparse.Namespace, log: Diagnostics) -> Work | Answer | None:
-    """Do what the first word says; return None, with the reasons logged, if anything is wrong."""
+def load(options: argparse.Namespace, log: Diagnostics) -> Work | Result | None:
+    """Load the subcommand; return None, with errors logged, if it fails."""
     loaders = {"roots": _roots, "model": _model, "merge": _merge, "check": _check, "header": _header}
-    return loaders[given.what](given, log)
+    return loaders[options.subcommand](options, log)
 
 
-def _roots(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _roots(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Select the operators that are named."""
-    plain, known = _root(given), _known(given, log)
-    named = words_of_flag(_ROOTS, given.operators)
-    if given.listed is not None:
-        named += load_words(given.listed, log)
-    trained = words_of_flag(TRAINING_FLAG, given.training_operators)
-    if not named and not trained and not given.all_operators:
+    plain, known = _root_settings(options), _known_operators(options, log)
+    named = words_of_flag(_ROOTS, options.operators)
+    if options.listed is not None:
+        named += load_words(options.listed, log)
+    trained = words_of_flag(TRAINING_FLAG, options.training_operators)
+    if not named and not trained and not options.all_operators:
         log.warning("nothing-selected", "no operator is named: the selection keeps none")
     selections = [
-        select_operators(_existing(named, plain, log, known), plain, _extras(given, log)),
-        select_operators(_existing(trained, plain, log, known), replace(plain, for_training=True)),
+        select_operators(_valid_names(named, plain, log, known), plain, _extras(options, log)),
+        select_operators(_valid_names(trained, plain, log, known), replace(plain, for_training=True)),
     ]
-    return _write_joined(selections, given, log)
+    return _write_joined(selections, options, log)
 
 
-def _model(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _model(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Select the operators that models call; each operator's debug info names its model."""
-    given.from_torch = given.source_path is None  # the definitions that the models were made with
-    load_libraries(given.load_library, log)
-    models = [(path, read_model(path, log)) for path in given.models]
-    # Torch is only asked what operators there are if any model can be read.
-    known = _known(given, log, asks_torch=any(model is not None for _, model in models))
-    selections = [_selection_of(path, model, given, log, known) for path, model in models if model is not None]
-    return _write_joined(selections, given, log)
+    options.from_torch = options.source_path is None  # the definitions that the models were made with
+    load_libraries(options.load_library, log)
+    models = [(path, read_model(path, log)) for path in options.models]
+    # torch's operators are read only if any model can be read.
+    known = _known_operators(options, log, reads_torch=any(model is not None for _, model in models))
+    selections = [_selection_of(path, model, options, log, known) for path, model in models if model is not None]
+    return _write_joined(selections, options, log)
 
 
-def _merge(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _merge(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Join several selections."""
-    return _write_joined(_load_all(given, log, _known(given, log)), given, log)
+    return _write_joined(_load_all(options, log, _known_operators(options, log)), options, log)
 
 
-def _check(given: argparse.Namespace, log: Diagnostics) -> Answer | None:
-    """Report what is wrong with selections, and write nothing."""
-    selections = _load_all(given, log, _known(given, log))
-    return Answer("" if given.quiet else f"{count(len(selections), 'selection')} checked\n")
+def _check(options: argparse.Namespace, log: Diagnostics) -> Result | None:
+    """Report errors in selections, and write nothing."""
+    selections = _load_all(options, log, _known_operators(options, log))
+    return Result("" if options.quiet else f"{count(len(selections), 'selection')} checked\n")
 
 
-def _header(given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _header(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Write `selected_mobile_ops.h`, which torch's headers read."""
-    known = _known(given, log)
-    selections = _load_all(given, log, known)
-    inputs = find_inputs(given.source_path, Diagnostics(), from_torch=given.from_torch)
+    known = _known_operators(options, log)
+    selections = _load_all(options, log, known)
+    inputs = find_inputs(options.source_path, Diagnostics(), from_torch=options.from_torch)
     if log.has_errors or known is None or inputs is None:
         return None
     values = header_values(reduce(combine_selective_builders, selections), known.names)
     templates = templates_beside(inputs)
     emitters = bind((Emitter("header", _emit_header),), values, templates)
-    return Work(emitters, install_root(given.install_dir), templates, read=(*inputs.files, *given.selections))
+    return Work(emitters, install_root(options.install_dir), templates, read=(*inputs.files, *options.selections))
 
 
 def _emit_header(values: Mapping[str, object], templates: TemplateSet) -> Iterator[OutputFile]:
@@ -210,27 +218,29 @@ def _emit_header(values: Mapping[str, object], templates: TemplateSet) -> Iterat
 # ------------------------------------------------------------------------------ what they share
 
 
-def _known(given: argparse.Namespace, log: Diagnostics, *, asks_torch: bool = False) -> KnownOperators | None:
-    """Return the operators that there are; None, with the reasons logged, if the definitions are wrong."""
-    loaded = load_definitions(given, log)
-    known = known_operators(None if loaded is None else loaded[1], given)
-    if known is None or not (asks_torch or given.torch_operators):
+def _known_operators(
+    options: argparse.Namespace, log: Diagnostics, *, reads_torch: bool = False
+) -> KnownOperators | None:
+    """Return the operators that a selection may name; None, with errors logged, if the definitions are wrong."""
+    loaded = load_definitions(options, log)
+    known = known_operators(None if loaded is None else loaded[1], options)
+    if known is None or not (reads_torch or options.torch_operators):
         return known
     registered = registered_operators(log)
     if registered is None:
         return None
-    # Of libraries that are defined here, the definitions tell what there is.
+    # For namespaces that are defined here, the definitions are authoritative.
     others = [name for name in registered.dispatched if name.partition("::")[0] not in known.namespaces]
     return KnownOperators.of((*known.names, *registered.interpreted, *others), must_exist=known.must_exist)
 
 
-def _root(given: argparse.Namespace) -> Root:
+def _root_settings(options: argparse.Namespace) -> Root:
     """Return the settings that a new selection has for each of its operators."""
-    debug_info = None if given.debug_info is None else tuple(given.debug_info)
-    return Root(not given.not_root, given.training, getattr(given, "all_overloads", False), debug_info)
+    debug_info = None if options.debug_info is None else tuple(options.debug_info)
+    return Root(not options.not_root, options.training, getattr(options, "all_overloads", False), debug_info)
 
 
-def _existing(words: Iterable[Scalar], root: Root, log: Diagnostics, known: KnownOperators | None) -> list[str]:
+def _valid_names(words: Iterable[Scalar], root: Root, log: Diagnostics, known: KnownOperators | None) -> list[str]:
     """Return the names that are valid; the others are logged."""
     good = checked_names(words, log)
     if known is not None:
@@ -239,30 +249,30 @@ def _existing(words: Iterable[Scalar], root: Root, log: Diagnostics, known: Know
 
 
 def _selection_of(
-    path: Path, model: ExportedModel, given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None
+    path: Path, model: ExportedModel, options: argparse.Namespace, log: Diagnostics, known: KnownOperators | None
 ) -> SelectiveBuilder:
-    root = _root(given)
+    root = _root_settings(options)
     if root.debug_info is None:
         root = replace(root, debug_info=(path.name,))
-    # The list is a text of its own, so that an unknown operator has a place in it.
+    # The list is its own source, so that a diagnostic about an unknown operator has a location.
     words = load_words(Source(f"<operators of {path}>", "\n".join(model.operators)), log)
-    extras = Extras(FrozenMap(), frozenset(model.classes), everything_else=given.everything_else)
-    return select_operators(_existing(words, root, log, known), root, extras)
+    extras = Extras(FrozenMap(), frozenset(model.classes), everything_else=options.everything_else)
+    return select_operators(_valid_names(words, root, log, known), root, extras)
 
 
-def _extras(given: argparse.Namespace, log: Diagnostics) -> Extras:
-    """Return what is selected besides operators; what is wrong in it is logged."""
-    lists = [words_of_flag(CLASSES_FLAG, given.custom_classes), words_of_flag(FEATURES_FLAG, given.build_features)]
+def _extras(options: argparse.Namespace, log: Diagnostics) -> Extras:
+    """Return the selected kernels, classes and features; errors are logged."""
+    lists = [words_of_flag(CLASSES_FLAG, options.custom_classes), words_of_flag(FEATURES_FLAG, options.build_features)]
     for word in (*lists[0], *lists[1]):
         check_listed_name(word, log)
     classes, features = (frozenset(word.text for word in words) for words in lists)
     return Extras(
-        FrozenMap(_kernels(given.kernels, log)), classes, features, given.everything_else, given.all_operators
+        FrozenMap(_kernels(options.kernels, log)), classes, features, options.everything_else, options.all_operators
     )
 
 
 def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield tags of kernels, each with the types of elements that it is kept for."""
+    """Yield kernel tags, each with the dtypes to keep."""
     for word in words_of_flag(KERNELS_FLAG, words):
         tag, equals, listed = word.text.rpartition("=")
         if not equals:
@@ -275,19 +285,19 @@ def _kernels(words: Sequence[str], log: Diagnostics) -> Iterator[tuple[str, tupl
         yield tag, tuple(dtype.text for dtype in dtypes)
 
 
-def _load_all(given: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> list[SelectiveBuilder]:
-    """Return the selections that are given, as far as they can be read."""
-    loaded = [load_selection(path, log, known) for path in given.selections]
+def _load_all(options: argparse.Namespace, log: Diagnostics, known: KnownOperators | None) -> list[SelectiveBuilder]:
+    """Return the given selections that can be read."""
+    loaded = [load_selection(path, log, known) for path in options.selections]
     return [selection for selection in loaded if selection is not None]
 
 
-def _write_joined(selections: Sequence[SelectiveBuilder], given: argparse.Namespace, log: Diagnostics) -> Work | None:
+def _write_joined(selections: Sequence[SelectiveBuilder], options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Write the union of selections."""
     if log.has_errors:
         return None
-    text, output = render_selection(reduce(combine_selective_builders, selections)), given.output
+    text, output = render_selection(reduce(combine_selective_builders, selections)), options.output
     emitters = bind((Emitter("selection", _emit_selection),), output.name, text)
-    # The folder is the user's own: it gets no manifest.
+    # The folder belongs to the user, so no manifest is written.
     return Work(emitters, install_root(output.parent), TemplateSet(), has_manifest=False)
 
 
@@ -299,7 +309,7 @@ COMMAND: Final = Command(
     name="select",
     group=Group.RUNTIMES,
     summary="make, join and check selections of operators for small builds",
-    produces="Writes a selection file, or selected_mobile_ops.h, or prints what is wrong with a selection.",
+    produces="Writes a selection file or selected_mobile_ops.h, or prints the errors in a selection.",
     add_flags=add_flags,
     load=load,
 )

@@ -76,7 +76,7 @@ Rule = Callable[[Program], Iterator[Diagnostic]]
 
 
 def check_extension(program: Program, *, has_functions: bool = True) -> Iterator[Diagnostic]:
-    """Yield every breach of a rule; `has_functions` says that operators become functions in C++."""
+    """Yield every violation of a rule; `has_functions` says that operators become functions in C++."""
     rules = _RULES if has_functions else tuple(rule for rule in _RULES if rule is not _check_overloads)
     first = [diagnostic for rule in _FIRST_RULES for diagnostic in rule(program)]
     yield from first or (diagnostic for rule in rules for diagnostic in rule(program))

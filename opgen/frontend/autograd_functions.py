@@ -27,12 +27,12 @@ def derive_autograd(
     namespace: str = "aten",
     python: TorchFunctions | None = None,
 ) -> AutogradProgram | None:
-    """Return the operators of a program with their derivatives; None, with the reasons logged, after mistakes.
+    """Return the operators of a program with their derivatives; None, with errors logged, after errors.
 
     Args:
         program: The operators.
         derivatives: The file of formulas.
-        log: Gets all mistakes.
+        log: Gets all errors.
         selector: Says which operators get kernels.
         namespace: The namespace that kernels are registered in; its operators get kernels.
         python: torch's operators, for formulas in Python; None for formulas in C++.

@@ -61,7 +61,7 @@ class _Word:
 def load_deprecated(
     where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics
 ) -> tuple[DeprecatedForm, ...]:
-    """Return the deprecated signatures of a file, in its order; mistakes are logged and left out."""
+    """Return the deprecated signatures of a file, in its order; errors are logged and left out."""
     root = load_yaml(where, log)
     if root is None:
         return ()

@@ -106,12 +106,12 @@ class DerivativeEntry:
 def read_derivative_entry(
     node: Node, functions: Mapping[str, NativeFunction], log: Diagnostics, python: TorchFunctions | None = None
 ) -> DerivativeEntry | None:
-    """Return the entry in `node`; None, with the reasons logged, if it can't be read.
+    """Return the entry in `node`; None, with errors logged, if it can't be read.
 
     Args:
         node: The entry.
         functions: All operators by name.
-        log: Gets all mistakes.
+        log: Gets all errors.
         python: torch's operators, for formulas in Python; None for formulas in C++.
     """
     if not isinstance(node, MappingNode):
@@ -332,7 +332,7 @@ class _Languages:
 
 
 def _read_set(pairs: Sequence[Pair], operator: FormulaNames, languages: _Languages, log: Diagnostics) -> DerivativeSet:
-    """Return the formulas for one dispatch key; log their mistakes."""
+    """Return the formulas for one dispatch key; log their errors."""
     backward: list[Formula] = []
     forward: list[Formula] = []
     derivatives: list[tuple[str, Derivative]] = []

@@ -1,4 +1,4 @@
-"""derivatives.yaml → the derivatives of operators, or every mistake in the file.
+"""derivatives.yaml → the derivatives of operators, or all errors in the file.
 
 This is the table of contents: entries are read one by one (`derivative_entries`); here the nodes of
 the graph get the names of their classes, and `_copy` operators get the derivatives of their views.
@@ -38,13 +38,13 @@ def load_derivatives(
     *,
     python: TorchFunctions | None = None,
 ) -> Derivatives:
-    """Return the derivatives in a file; mistakes are logged and left out.
+    """Return the derivatives in a file; errors are logged and left out.
 
     Args:
         where: The file.
         functions: The operators that it may name.
         view_groups: Views, whose `_copy` forms have the same derivatives.
-        log: Gets all mistakes.
+        log: Gets all errors.
         python: torch's operators, for formulas in Python; None for formulas in C++.
     """
     root = load_yaml(where, log)
@@ -67,14 +67,14 @@ _OF_OPERATORS: Final = frozenset({"unknown-operator", "schema-mismatch"})
 
 
 def check_formulas(where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics) -> None:
-    """Report the mistakes in a file of derivatives for definitions that have mistakes of their own.
+    """Report the errors in a file of derivatives for definitions that have errors of their own.
 
-    `functions` are the operators that can be read.  What is wrong about an operator may follow from the mistakes in
+    `functions` are the operators that can be read.  What is wrong about an operator may follow from the errors in
     the definitions, so it is not reported.
     """
     found = Diagnostics()
     load_derivatives(where, functions, (), found)
-    log.extend(each for each in found.found if each.id not in _OF_OPERATORS)
+    log.extend(each for each in found.all if each.id not in _OF_OPERATORS)
 
 
 def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:

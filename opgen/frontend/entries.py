@@ -135,7 +135,7 @@ def read_entry(
     *,
     is_extension: bool = False,
 ) -> Entry | None:
-    """Read the entry in `node`; None, with the reasons logged, if it has mistakes.
+    """Read the entry in `node`; None, with errors logged, if it has errors.
 
     In an extension, a schema may be any that torch registers.
 
@@ -333,7 +333,7 @@ def _default_kernel(func: FunctionSchema) -> BackendMetadata:
 
 
 def _read_dispatch(table: MappingNode, is_structured: bool, log: Diagnostics) -> dict[DispatchKey, BackendMetadata]:
-    """Return the kernels of a dispatch table by key, in the order written; log the mistakes in it."""
+    """Return the kernels of a dispatch table by key, in the order written; log the errors in it."""
     kernels: dict[DispatchKey, BackendMetadata] = {}
     written: dict[DispatchKey, Scalar] = {}
     for key_list, value in table.entries:

@@ -78,7 +78,7 @@ def plain_texts(words: Iterable[Scalar]) -> frozenset[str]:
 
 
 def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserError:
-    """Return a mistake in a schema, with its place in the scalar."""
+    """Return an error in a schema, with its place in the scalar."""
     start = min(offset + problem.start, len(where.text))
     span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
     notes = []

@@ -69,7 +69,7 @@ class SyntaxProblem:
     """Why a text is not an expression."""
 
     id: str
-    """The kind of mistake, as diagnostics name it."""
+    """The kind of error, as diagnostics name it."""
     message: str
     start: int
     """Offset of the first character to blame."""
@@ -125,7 +125,7 @@ def _fail_to_scan(message: str, start: int, end: int, label: str = "") -> NoRetu
 
 
 def scan(text: str) -> list[Token]:
-    """Split `text`, which `find_syntax_error` finds no lexical mistake in, into tokens; the last has the kind `end`."""
+    """Split `text`, which `find_syntax_error` finds no lexical error in, into tokens; the last has the kind `end`."""
     tokens: list[Token] = []
     position = 0
     while position < len(text):

@@ -60,7 +60,7 @@ class Field(Generic[T_co]):
     default: T_co | _Required = _REQUIRED
     """The value of an absent key; without a default, the key is required."""
     may_be_empty: bool = False
-    """Whether a key without a value means the default; otherwise it is a mistake."""
+    """Whether a key without a value means the default; otherwise it is an error."""
     description: str = ""
     """One sentence for editors and for the reference of keys."""
     attribute: str = ""
@@ -178,7 +178,7 @@ def kind_of(node: Node) -> str:
 
 
 def wrong_kind(node: Node, wanted: str) -> UserError:
-    """Return the mistake of a node of another kind than `wanted`."""
+    """Return the error of a node of another kind than `wanted`."""
     return UserError(Diagnostic("wrong-kind", f"expected {wanted} here, not {kind_of(node)}", node.span))
 
 
@@ -228,7 +228,7 @@ def _part(whole: Scalar, word: str, at: int) -> Scalar:
 
 
 def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
-    """Return a converter of lists, whose items `convert` converts; it reports the mistakes of all items."""
+    """Return a converter of lists, whose items `convert` converts; it reports the errors of all items."""
 
     def read(node: Node) -> tuple[T, ...]:
         if not isinstance(node, ListNode):
@@ -249,7 +249,7 @@ _LIST_OF_SCALARS: Final = list_of(scalar)
 
 
 def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tuple[T, U], ...]]:
-    """Return a converter of mappings to pairs in the order written; it reports the mistakes of all pairs."""
+    """Return a converter of mappings to pairs in the order written; it reports the errors of all pairs."""
 
     def read(node: Node) -> tuple[tuple[T, U], ...]:
         if not isinstance(node, MappingNode):

@@ -45,7 +45,7 @@ class WrittenFormula:
     """The text that is for Python alone."""
 
     def for_cpp(self, log: Diagnostics) -> Scalar | None:
-        """Return the text in C++; None, with the reason logged, if there is none."""
+        """Return the text in C++; None, with an error logged, if there is none."""
         if self.is_cpp:
             return self.text
         message = f"the formula for '{self.key.text}' is in Python, but this extension's autograd is in C++"
@@ -54,7 +54,7 @@ class WrittenFormula:
 
 
 def read_formula(key: Scalar, value: Node, log: Diagnostics) -> WrittenFormula | None:
-    """Return the formula in `value`; None, with the reason logged, if there is none."""
+    """Return the formula in `value`; None, with an error logged, if there is none."""
     if isinstance(value, MappingNode):
         return _read_languages(key, value, log)
     text = _read_text(key, value, "C++", log)
@@ -122,7 +122,7 @@ def check_python(text: Scalar, scope: FormulaScope) -> Iterator[Diagnostic]:
 
 
 def python_formula(written: WrittenFormula, scope: FormulaScope, log: Diagnostics) -> str | None:
-    """Return a formula in Python; None, with the reason logged, if it is in C++ and can't be translated."""
+    """Return a formula in Python; None, with an error logged, if it is in C++ and can't be translated."""
     if written.python is not None:
         return qualify_operators(written.python.text.strip(), scope.operators)
     try:

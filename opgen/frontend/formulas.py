@@ -8,7 +8,7 @@ go.  The expressions that are kept in a tensor's place are those of `_METHODS` a
     →  mm_mat1_backward(grad, mat2, mat1_sym_sizes, alpha)
        keeps mat2, alpha, and mat1_sym_sizes = mat1.sym_sizes()
 
-Nothing here knows where a formula stands: mistakes are `FormulaProblem`s with offsets into its text.
+Nothing here knows where a formula stands: errors are `FormulaProblem`s with offsets into its text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from opgen.frozen_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FormulaProblem:
-    """A mistake in a formula."""
+    """An error in a formula."""
 
     id: str
     message: str

@@ -34,7 +34,7 @@ def check_functionalization(
     view_grouped: Iterable[NativeFunction | NativeFunctionsViewGroup],
     release: Release,
 ) -> Iterator[Diagnostic]:
-    """Yield every breach of a rule in these groups."""
+    """Yield every violation of a rule in these groups."""
     viewing: set[NativeFunction] = set()
     for view_group in view_grouped:
         if isinstance(view_group, NativeFunctionsViewGroup):

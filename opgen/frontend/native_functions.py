@@ -1,6 +1,6 @@
 """native_functions.yaml, tags.yaml and a selection → the `Program` of a run.
 
-This is the front end's table of contents: read, derive, check, group.  Mistakes are logged, all of
+This is the front end's table of contents: read, derive, check, group.  Errors are logged, all of
 them, and a program is only made if there are none.
 
     load_program(Path("ATen/native/native_functions.yaml"), Path("ATen/native/tags.yaml"), log)
@@ -69,7 +69,7 @@ def load_definitions(
     *,
     is_extension: bool = False,
 ) -> Definitions | None:
-    """Return the operators of a file and their derived forms; None, with the reasons logged, after mistakes.
+    """Return the operators of a file and their derived forms; None, with errors logged, after errors.
 
     `torch` is the release that they are of, or the version that the user names; without, the tree that
     the file is in, or else the installed torch, says which it is.
@@ -153,7 +153,7 @@ def load_program(
     torch: Release | str | None = None,
     is_extension: bool = False,
 ) -> Program | None:
-    """Return the program of a run; None, with the reasons logged, if its inputs have mistakes.
+    """Return the program of a run; None, with errors logged, if its inputs have errors.
 
     The schemas of an extension may be any that torch registers; others are held to torchgen's rules.
     """
@@ -188,7 +188,7 @@ def load_program(
 def load_readable_functions(
     functions: Source | Path, torch: Release | str | None = None, *, is_extension: bool = False
 ) -> list[NativeFunction]:
-    """Return the operators of a file whose schemas can be read, if entries have mistakes, which are not reported."""
+    """Return the operators of a file whose schemas can be read, if entries have errors, which are not reported."""
     log = Diagnostics()
     root = load_yaml(functions, log)
     if not isinstance(root, ListNode) or _release(functions, torch, log) is None:

@@ -49,7 +49,7 @@ def read_source(path: Path, name: str | None = None) -> Source:
 def load_yaml(where: Source | Path, log: Diagnostics) -> Node | None:
     """Return the root node of a YAML file, or None if it can't be read; `log` says why.
 
-    A file with nothing in it gives an empty `Scalar`.  Mistakes that leave the rest legible, such
+    A file with nothing in it gives an empty `Scalar`.  Errors that leave the rest legible, such
     as a key that comes twice, are logged and the node is returned all the same.
     """
     try:

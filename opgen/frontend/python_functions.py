@@ -57,7 +57,7 @@ from opgen.program.python import PythonFunction, PythonProgram
 def derive_python(
     program: Program, forms: Iterable[DeprecatedForm], log: Diagnostics, *, symint: bool = True
 ) -> PythonProgram | None:
-    """Return the operators as Python sees them; None, with the reasons logged, if any can't be bound.
+    """Return the operators as Python sees them; None, with errors logged, if any can't be bound.
 
     Without `symint`, Python gives plain integers only.
     """
@@ -162,7 +162,7 @@ def _binding_problems(function: NativeFunction, legal: set[Type]) -> tuple[Diagn
     _check_types(function, legal, problems, _LEFT_TO_TORCH)
     _check_python_defaults(function, problems)
     _check_returns(function, problems)
-    return tuple(problems.found)
+    return tuple(problems.all)
 
 
 _UNBOUND: Final = " can't be bound to Python: "

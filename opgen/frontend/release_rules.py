@@ -1,4 +1,4 @@
-"""Rules that depend on the release of torch; each breach is one diagnostic.
+"""Rules that depend on the release of torch; each violation is one diagnostic.
 
 ops.yaml:1:22: error: torch 2.13 has no type 'Dimname' [unknown-type]
     1 | - func: f(Tensor self, Dimname dim) -> Tensor

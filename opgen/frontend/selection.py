@@ -9,7 +9,7 @@ A selection file:
     kernel_metadata:
       add_kernel: [float, int64_t]
 
-The names on the command line are read as a text of their own, so that a mistake in them is shown
+The names on the command line are read as a text of their own, so that an error in them is shown
 with its place as well:
 
     --op-registration-whitelist:1:11: error: there is no operator 'aten::emty' [unknown-operator]

@@ -1,4 +1,4 @@
-"""`meta.py` → the shape functions that authors write in Python, or every mistake in the file.
+"""`meta.py` → the shape functions that authors write in Python, or all errors in the file.
 
 Each function at the file's top level is called after an operator, its overload's name behind an underscore: `norm`,
 `norm_out`. The Python package registers it, so it needs no build. Names that begin with an underscore are the author's.
@@ -23,7 +23,7 @@ from opgen.python_text import parse_python
 
 
 def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> ShapeFunctions | None:
-    """Return the shape functions of a file; None, with the reasons logged, if anything is wrong with them."""
+    """Return the shape functions of a file; None, with errors logged, if it fails with them."""
     try:
         source = read_source(path)
         tree = _parse(source)
@@ -32,9 +32,9 @@ def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> Shap
         return None
     operators = {f.func.name.unambiguous_name(): f for f in program.functions}
     found = [(name, span) for name, span in _functions(tree, source) if not name.startswith("_")]
-    mistakes = [m for name, span in found for m in _mistakes(program, operators, name, span)]
-    log.extend(mistakes)
-    if mistakes:
+    errors = [m for name, span in found for m in _errors(program, operators, name, span)]
+    log.extend(errors)
+    if errors:
         return None
     return ShapeFunctions(source.text, tuple((name, str(operators[name].func.name)) for name, _ in found))
 
@@ -60,7 +60,7 @@ def _span(source: Source, line: int, column: int, length: int) -> Span:
     return Span(source, min(start, len(source.text)), min(start + length, len(source.text)))
 
 
-def _mistakes(program: Program, operators: dict[str, NativeFunction], name: str, span: Span) -> Iterator[Diagnostic]:
+def _errors(program: Program, operators: dict[str, NativeFunction], name: str, span: Span) -> Iterator[Diagnostic]:
     function = operators.get(name)
     if function is None:
         near = closest(name, operators)

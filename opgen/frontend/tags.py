@@ -37,7 +37,7 @@ class TagDefinition:
 
 
 def load_tags(where: Source | Path, log: Diagnostics) -> FrozenMap[str, TagDefinition]:
-    """Return the tags of a file by name, in the file's order; mistakes are logged and left out."""
+    """Return the tags of a file by name, in the file's order; errors are logged and left out."""
     root = load_yaml(where, log)
     tags: dict[str, TagDefinition] = {}
     if isinstance(root, ListNode):

@@ -1,4 +1,4 @@
-"""The inner loops of an entry → the mistakes that prevent a kernel from being made of them.
+"""The inner loops of an entry → the errors that prevent a kernel from being made of them.
 
 ops.yaml:9:5: error: 'CPUVector' serves some cases only, and for Half there is no loop for the others [ufunc-incomplete]
     9 |     CPUVector: add_vec (Half)
@@ -34,7 +34,7 @@ _BINARY_KEYS: Final = (UfuncKey.CUDAFunctorOnOther, UfuncKey.CUDAFunctorOnSelf)
 
 
 def check_ufunc(entry: Entry) -> Iterator[Diagnostic]:
-    """Yield the mistakes in an entry's inner loops."""
+    """Yield the errors in an entry's inner loops."""
     if not entry.function.ufunc_inner_loop:
         return
     yield from _check_kernels(entry)

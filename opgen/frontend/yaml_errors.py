@@ -22,7 +22,7 @@ from opgen.frozen_dataclass import dataclass
 MAX_CHARACTERS: Final = 20
 """Maximum number of illegal characters that are reported for a file."""
 
-# Only mistakes ask for these: they are compiled then, not when a command starts.
+# Only errors ask for these: they are compiled then, not when a command starts.
 _ILLEGAL = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _KEY = r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)"
 _WORD_WITHOUT_COLON = r"[ \t]*(?:-[ \t]+)*(func|name)[ \t]+[\w:.]+[ \t]*\("

@@ -42,7 +42,7 @@ _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
 
 def compose(source: Source, log: Diagnostics) -> Node | None:
-    """Return the root node of a text; None, with the reasons logged, if it can't be read."""
+    """Return the root node of a text; None, with errors logged, if it can't be read."""
     # libyaml doesn't count a byte order mark in its offsets: a line break in its place keeps them.
     text = "\n" + source.text[1:] if source.text.startswith("\ufeff") else source.text
     try:

@@ -27,7 +27,7 @@ KEYS: Final = (
 
 
 def read_dispatcher(namespace: str, libraries: Sequence[str], log: Diagnostics) -> list[Imported] | None:
-    """Load `libraries`, and return the operators of `namespace`; None, with the reasons logged, if that fails."""
+    """Load `libraries`, and return the operators of `namespace`; None, with errors logged, if that fails."""
     try:
         torch = importlib.import_module("torch")
     except ImportError as problem:

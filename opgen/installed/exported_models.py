@@ -52,7 +52,7 @@ class RegisteredOperators:
 
 
 def registered_operators(log: Diagnostics) -> RegisteredOperators | None:
-    """Return the operators of the installed torch; None, with the reason logged, without torch."""
+    """Return the operators of the installed torch; None, with an error logged, without torch."""
     torch = import_torch("torch", _COMMAND, log)
     if torch is None:
         return None
@@ -76,7 +76,7 @@ def load_libraries(paths: Sequence[Path], log: Diagnostics) -> None:
 
 
 def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
-    """Return the operators and classes of a saved model; None, with the reasons logged, if it can't be read."""
+    """Return the operators and classes of a saved model; None, with errors logged, if it can't be read."""
     try:
         names, classes = _look_into(path)
     except (OSError, zipfile.BadZipFile) as problem:

@@ -17,7 +17,7 @@ from opgen.diagnostics import Diagnostics
 
 
 def import_torch(module: str, command: str, log: Diagnostics) -> Any:
-    """Return a module of torch for the command that needs it; None, with the reason logged, if it can't be imported."""
+    """Return a module of torch for the command that needs it; None, with an error logged, if it can't be imported."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

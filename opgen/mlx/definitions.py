@@ -1,4 +1,4 @@
-"""`mlx_ops.yaml` → the frozen `Library` that emitters read, or every mistake in the file.
+"""`mlx_ops.yaml` → the frozen `Library` that emitters read, or all errors in the file.
 
     - name: scale
       signature: "array scale(const array& x, float factor = 2.0)"
@@ -6,7 +6,7 @@
       pointwise: true
       grad: {x: grad * factor}
 
-Every mistake is logged; there is a value only if there are none.
+Every error is logged; there is a value only if there are none.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ _KERNEL_FIELDS: Final[tuple[Field[object], ...]] = (POINTWISE, SHAPE, DTYPES, IN
 
 
 def load_library(where: Source | Path, name: str, log: Diagnostics) -> Library | None:
-    """Return the operators that a YAML file defines; None, with every reason logged, if anything in it is wrong."""
+    """Return the operators that a YAML file defines; None, with errors logged, if anything in it is wrong."""
     before = log.error_count
     root = load_yaml(where, log)
     if root is None:

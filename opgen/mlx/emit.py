@@ -20,7 +20,7 @@ from opgen.output.template import TemplateSet
 
 
 def emit_headers(library: Library, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the headers; mistakes in templates are a `UserError`."""
+    """Yield the headers; errors in templates are a `UserError`."""
     env = _environment(library)
     for header in ("ops.h", "primitives.h", "runtime.h"):
         yield OutputFile(f"{library.name}/{header}", templates.render(header, env))

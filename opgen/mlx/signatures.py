@@ -5,7 +5,7 @@
     "array(const array&, const array&, float)" and "add(a: array, b: array, *, scale: float = 1.0) -> array"
 
 give the same `Signature`.  Namespaces may be written (`mx::`, `mlx::core::`, `std::`) or left out; a last argument
-`StreamOrDevice` too, as every operator has one.  Mistakes are logged at the characters that are to blame.
+`StreamOrDevice` too, as every operator has one.  Errors are logged at the characters that are to blame.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ _READ_DEFAULT: Final[Mapping[Kind, Callable[[str], str | None]]] = MappingProxyT
 
 
 def parse_signature(where: Scalar, log: Diagnostics) -> Signature | None:
-    """Parse `array add(const array& a, float scale = 1.0)`; None, with the reason logged, if it isn't one."""
+    """Parse `array add(const array& a, float scale = 1.0)`; None, with an error logged, if it isn't one."""
     reader = _Reader(where)
     try:
         results, count = _read_results(reader)
@@ -383,7 +383,7 @@ def _expect_end(reader: _Reader) -> None:
 def parse_signatures(cpp: Scalar, python: Scalar, log: Diagnostics) -> Signature | None:
     """Parse `array(const array&, float)` with `add(a: array, scale: float = 1.0) -> array`.
 
-    Returns None, with the reasons logged, if one isn't a signature or they don't agree.
+    Returns None, with errors logged, if one isn't a signature or they don't agree.
     """
     try:
         types, results, count = _read_cpp_types(_Reader(cpp))

@@ -1,5 +1,4 @@
-"""Turns file values into files: templates, shards, dependency lists, and the one writer.
+"""Turns `OutputFile` values into files: templates, shards, dependency lists, and the writer.
 
-The rooms before this one make texts; nothing in them opens a file.  What they hand over is a
-sequence of `files.OutputFile`, and `writer.write_files` puts it on disk.
+Emitters return `files.OutputFile` values and open no file; `writer.write_files` writes them to disk.
 """

@@ -1,9 +1,9 @@
-r"""What a build system needs to know about a run → small files that it reads.
+r"""The inputs and outputs of a run → the files that a build system reads.
 
-A *depfile* says in the syntax of Make what a run read, so that the build runs it again when any of
-that changes.  A *stamp* is a file without contents whose time says when a run last found all in order: outputs
-keep their times if their text is the same.  An *install list* names the headers that users of the
-library need, relative to where they are installed from.
+A *depfile* lists the inputs of a run in Make's syntax, so that the build runs it again if any of them
+changes.  A *stamp* is an empty file whose time is that of the last successful run: outputs keep their times if their
+text is unchanged.  An *install list* names the headers that users of the
+library need, relative to the install directory.
 
     out/stamp: \
       ATen/native/native_functions.yaml \
@@ -28,12 +28,12 @@ _UNREADABLE: Final = re.compile(r"""[\x00-\x1f\x7f;|*?=&\\'"()<>^`]""")
 
 
 def render_depfile(target: str, inputs: Iterable[str]) -> str:
-    """Return the rule that says what `target` depends on; a file that doesn't exist any more is no mistake.
+    """Return the Make rule for the dependencies of `target`.
 
     Raises UserError for each name that Make or Ninja cannot read.
     """
     names = [target, *sorted(set(inputs))]
-    problems = [_unreadable(name, found[0]) for name in names if (found := _UNREADABLE.search(_with_slashes(name)))]
+    problems = [_unreadable(name, match[0]) for name in names if (match := _UNREADABLE.search(_with_slashes(name)))]
     if problems:
         raise UserError(*problems)
     rule, *paths = map(_escape, names)
@@ -65,7 +65,7 @@ def touch(path: str) -> bool:
     if not path:
         return True
     if os.path.exists(path) and not os.path.isfile(path):
-        return False  # to open a pipe would wait for its reader
+        return False  # opening a pipe would block until it has a reader
     try:
         with open(path, "ab"):
             os.utime(path)

@@ -9,8 +9,8 @@
     @@ -12,1 +12,1 @@
     …
 
-The operator of a change is the first one that the changed lines name.  For a file that repeats its shards, only the
-name is shown.
+A hunk belongs to the first operator named in its changed lines.  Of a file that repeats its shards, only the name is
+shown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONTEXT: Final = 2
 
 _EVERYTHING: Final = re.compile(r"Everything(?=\.\w+$)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_OF_ALL: Final = "all operators"
+_ALL_OPERATORS: Final = "all operators"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Difference:
 
 
 def compare(files: Iterable[OutputFile], folders: Mapping[str, str | os.PathLike[str]]) -> Iterator[Difference]:
-    """Yield each file whose contents on the disk are not what would be written."""
+    """Yield a difference for each file whose contents on disk would change."""
     yield from filter(None, (compare_text(os.path.join(folders[file.root], file.path), file.text) for file in files))
 
 
 def compare_text(path: str, text: str) -> Difference | None:
-    """Return how the file differs from `text`, which would be written; None if it doesn't."""
+    """Return the difference between the file and `text`; None if they are equal."""
     old = read_lines(path)
     new = tuple(text.removesuffix("\n").split("\n"))
     is_same = old is not None and old == new and read_bytes(path) == text.encode()
@@ -77,13 +77,13 @@ def render_by_operator(differences: Sequence[Difference], names: Mapping[str, st
     paths = {difference.path for difference in differences}
     for difference in differences:
         if _is_repetition(difference.path, paths):
-            shown.setdefault(_OF_ALL, []).append(f"{difference.path}: differs as its shards do\n")
+            shown.setdefault(_ALL_OPERATORS, []).append(f"{difference.path}: differs as its shards do\n")
             continue
         for operator, text in _hunks(difference, names):
             shown.setdefault(operator, []).append(text)
     return "".join(
         f"{operator}: {len(texts)} {'place' if len(texts) == 1 else 'places'}\n{''.join(texts)}\n"
-        for operator, texts in sorted(shown.items(), key=lambda item: (item[0] == _OF_ALL, item[0]))
+        for operator, texts in sorted(shown.items(), key=lambda item: (item[0] == _ALL_OPERATORS, item[0]))
     )
 
 
@@ -93,10 +93,10 @@ def as_diagnostic(difference: Difference) -> Diagnostic:
     start = _common_ends(old, new)[0] if old is not None and new is not None else 0
     source = Source(path, "".join(f"{line}\n" for line in old or ()))
     starts = source.line_starts()
-    place = Span(source, starts[min(start, len(starts) - 1)], starts[min(start + 1, len(starts) - 1)])
+    span = Span(source, starts[min(start, len(starts) - 1)], starts[min(start + 1, len(starts) - 1)])
     problem = "isn't there" if old is None else "would be removed" if new is None else "is out of date"
     label = "'opgen gen' with the same flags writes what the definitions give"
-    return Diagnostic("stale-file", f"'{path}' {problem}", place, label)
+    return Diagnostic("stale-file", f"'{path}' {problem}", span, label)
 
 
 def _is_repetition(path: str, paths: set[str]) -> bool:
@@ -104,7 +104,7 @@ def _is_repetition(path: str, paths: set[str]) -> bool:
 
 
 def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the operator and the text of each run of lines that differs."""
+    """Yield the operator and the text of each hunk."""
     path, old, new = difference.path, difference.old, difference.new
     if old is None or new is None:
         what = "isn't there" if old is None else "would be removed"
@@ -114,9 +114,9 @@ def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[s
     middle_old, middle_new = old[before : len(old) - after], new[before : len(new) - after]
     head = f"--- {path} (on the disk)\n+++ {path} (generated)\n"
     if not middle_old and not middle_new:
-        yield _OF_ALL, f"{path}: only line ends differ\n"
+        yield _ALL_OPERATORS, f"{path}: only line ends differ\n"
     elif len(middle_old) + len(middle_new) > MAX_LINES:
-        yield _OF_ALL, f"{head}{len(middle_old):,} lines became {len(middle_new):,}\n"
+        yield _ALL_OPERATORS, f"{head}{len(middle_old):,} lines became {len(middle_new):,}\n"
     else:
         for group in difflib.SequenceMatcher(None, middle_old, middle_new, False).get_grouped_opcodes(CONTEXT):
             lines = list(_unified(group, middle_old, middle_new, before))
@@ -127,9 +127,9 @@ def _hunks(difference: Difference, names: Mapping[str, str]) -> Iterator[tuple[s
 def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """Return how many lines are equal at the start and at the end."""
     most = min(len(old), len(new))
-    before = next((at for at in range(most) if old[at] != new[at]), most)
+    before = next((index for index in range(most) if old[index] != new[index]), most)
     most -= before
-    after = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    after = next((index for index in range(most) if old[-1 - index] != new[-1 - index]), most)
     return before, after
 
 
@@ -151,7 +151,7 @@ def _unified(
 def _operator_of(lines: Iterable[str], names: Mapping[str, str]) -> str:
     """Return the operator that the lines name first."""
     words = (word for line in lines for word in _WORD.findall(line))
-    return next(filter(None, (_operator_in(word, names) for word in words)), _OF_ALL)
+    return next(filter(None, (_operator_in(word, names) for word in words)), _ALL_OPERATORS)
 
 
 def _operator_in(word: str, names: Mapping[str, str]) -> str | None:
@@ -161,7 +161,7 @@ def _operator_in(word: str, names: Mapping[str, str]) -> str | None:
     parts = word.split("_")
     for length in range(len(parts) - 1, 0, -1):
         for start in range(len(parts) - length + 1):
-            found = names.get("_".join(parts[start : start + length]))
-            if found is not None:
-                return found
+            operator = names.get("_".join(parts[start : start + length]))
+            if operator is not None:
+                return operator
     return None

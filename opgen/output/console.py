@@ -1,9 +1,9 @@
-"""The outcome of a run → the line that a user reads; its course → a progress bar.
+"""The result of a run → its summary line; its progress → a progress bar.
 
     out: 7,150 files, 12 changed, 1.9 s
     [########............]  40%  Operators.cpp
 
-The bar shows only on a terminal, and only when a run takes long enough to be waited for.
+The bar is shown only on a terminal, once a run has taken a second.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Final, Protocol
 from opgen.output.report import WriteReport
 
 UNPRINTABLE: Final = 1
-"""The exit code of a run that can't print what it should."""
+"""The exit code of a run whose output can't be printed."""
 
 PATIENCE: Final = 1.0
-"""How many seconds a run takes before the bar appears."""
+"""The number of seconds before the bar appears."""
 _INTERVAL: Final = 0.05
 _BAR_WIDTH: Final = 20
 _LABEL_WIDTH: Final = 40
@@ -46,7 +46,7 @@ def say(errors: str, text: str, code: int) -> int:
 
     If the stream is closed, or its reader has exited, nothing is written.
     """
-    _say_on_stderr(errors)
+    _print_to_stderr(errors)
     if not text:
         return code
     try:
@@ -55,12 +55,12 @@ def say(errors: str, text: str, code: int) -> int:
     except (BrokenPipeError, AttributeError, ValueError):
         return code
     except OSError as problem:
-        _say_on_stderr(f"opgen: error: can't write to stdout: {problem.strerror} [output-not-written]\n")
+        _print_to_stderr(f"opgen: error: can't write to stdout: {problem.strerror} [output-not-written]\n")
         return code or UNPRINTABLE
     return code
 
 
-def _say_on_stderr(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     with suppress(OSError, AttributeError, ValueError):
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -70,12 +70,12 @@ def format_summary(report: WriteReport, seconds: float) -> str:
     """Return the summary of a run: `out: 7,150 files, 12 changed, 1.9 s`."""
     changed = f"{len(report.changed):,} would change" if report.dry_run else f"{len(report.changed):,} changed"
     removed = f", {len(report.removed):,} {'would be ' if report.dry_run else ''}removed" if report.removed else ""
-    place = f"{' and '.join(report.folders)}: " if report.folders else ""
-    return f"{place}{count(report.total, 'file')}, {changed}{removed}, {format_seconds(seconds)}"
+    prefix = f"{' and '.join(report.folders)}: " if report.folders else ""
+    return f"{prefix}{count(report.total, 'file')}, {changed}{removed}, {format_seconds(seconds)}"
 
 
 def format_report(report: WriteReport, seconds: float, *, quiet: bool = False, verbose: bool = False) -> str:
-    """Return what a run prints at its end, with a newline; nothing if `quiet`; with file names if `verbose`."""
+    """Return the report of a run: the summary, with file names if `verbose`; empty if `quiet`."""
     if quiet:
         return ""
     verb = "would write" if report.dry_run else "wrote"
@@ -116,9 +116,9 @@ class Progress:
     enabled: bool = True
     """Whether the bar is drawn at all."""
     done: int = 0
-    """How many steps are finished."""
+    """The number of finished steps."""
     _next: float = 0.0
-    """When the bar is next drawn."""
+    """The time at which the bar is drawn next."""
     _shown: bool = False
 
     def __post_init__(self) -> None:

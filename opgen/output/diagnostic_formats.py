@@ -1,9 +1,9 @@
-"""Diagnostics → a document for programs: JSON, annotations of GitHub's workflows, SARIF.
+"""Diagnostics → a machine-readable document: JSON, GitHub workflow commands, SARIF.
 
     render_diagnostics(log.sorted(), "json")
     [{"id": "unknown-key", "severity": "error", "message": "…", "file": "ops.yaml", "line": 3, "column": 3, …}]
 
-`text`, which people read, is `Diagnostics.render`.
+The `text` format is rendered by `Diagnostics.render`.
 """
 
 from __future__ import annotations
@@ -27,22 +27,24 @@ def render_diagnostics(diagnostics: Sequence[Diagnostic], format: str) -> str:
     return _RENDERERS[format](diagnostics)
 
 
-def _place(span: Span | None) -> dict[str, Any]:
+def _location_of(span: Span | None) -> dict[str, Any]:
     if span is None:
         return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
     end_line, end_column = span.source.position(max(span.start, span.end))
-    place = {"file": span.source.name, "line": span.line, "column": span.column}
-    return {**place, "end_line": end_line, "end_column": end_column}
+    location = {"file": span.source.name, "line": span.line, "column": span.column}
+    return {**location, "end_line": end_line, "end_column": end_column}
 
 
 def _as_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    notes = [{"message": note.message, "text": list(note.lines), **_place(note.span)} for note in diagnostic.notes]
+    notes = [
+        {"message": note.message, "text": list(note.lines), **_location_of(note.span)} for note in diagnostic.notes
+    ]
     return {
         "id": diagnostic.id,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
         "label": diagnostic.label,
-        **_place(diagnostic.span),
+        **_location_of(diagnostic.span),
         "notes": notes,
     }
 
@@ -59,16 +61,16 @@ def _render_github(diagnostics: Sequence[Diagnostic]) -> str:
 def _github_line(diagnostic: Diagnostic) -> str:
     properties: dict[str, object] = {"title": f"opgen: {diagnostic.id}"}
     if diagnostic.span is not None:
-        place = _place(diagnostic.span)
-        properties |= {"file": place["file"], "line": place["line"], "col": place["column"]}
-        properties |= {"endLine": place["end_line"], "endColumn": place["end_column"]}
+        location = _location_of(diagnostic.span)
+        properties |= {"file": location["file"], "line": location["line"], "col": location["column"]}
+        properties |= {"endLine": location["end_line"], "endColumn": location["end_column"]}
     listed = ",".join(f"{name}={_escape(str(value), ':,')}" for name, value in sorted(properties.items()))
     text = "\n".join(filter(None, [diagnostic.message, diagnostic.label, *(note.message for note in diagnostic.notes)]))
     return f"::{_GITHUB_COMMANDS[diagnostic.severity]} {listed}::{_escape(text, '')}\n"
 
 
 def _escape(text: str, further: str) -> str:
-    """Return `text` with the characters that a workflow command can't have as percent escapes."""
+    """Return `text` with `%`, line ends and the characters of `further` percent-encoded."""
     for character in f"%\r\n{further}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text
@@ -98,10 +100,10 @@ def _sarif(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _sarif_location(span: Span) -> dict[str, Any]:
-    place = _place(span)
-    region = {"startLine": place["line"], "startColumn": place["column"]}
-    region |= {"endLine": place["end_line"], "endColumn": place["end_column"]}
-    return {"physicalLocation": {"artifactLocation": {"uri": place["file"]}, "region": region}}
+    location = _location_of(span)
+    region = {"startLine": location["line"], "startColumn": location["column"]}
+    region |= {"endLine": location["end_line"], "endColumn": location["end_column"]}
+    return {"physicalLocation": {"artifactLocation": {"uri": location["file"]}, "region": region}}
 
 
 _RENDERERS: Final[Mapping[str, Callable[[Sequence[Diagnostic]], str]]] = MappingProxyType(
@@ -110,4 +112,4 @@ _RENDERERS: Final[Mapping[str, Callable[[Sequence[Diagnostic]], str]]] = Mapping
 FORMATS: Final = (TEXT, *_RENDERERS)
 """The choices of `--format`."""
 DOCUMENTS: Final = ("json", "sarif")
-"""Formats whose document is printed to stdout, and nothing else with it."""
+"""Formats whose document is the only output on stdout."""

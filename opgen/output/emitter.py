@@ -1,7 +1,7 @@
 """Tables of emitters: one row for each family of output files of a command.
 
     EMITTERS = (Emitter("schemas", OnDemand("opgen.dest.register_schema", "emit_register_schema")), …)
-    bind(EMITTERS, program, options, templates)     →  the same rows, which need no arguments any more
+    bind(EMITTERS, program, options, templates)     →  the same rows, with their arguments bound
     collect_files(bind(…))                          →  the files of all rows, in order
 
 An emitter is a function that yields `OutputFile`s.  A table may name it with `OnDemand`: its module is imported
@@ -24,10 +24,10 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Emitter(Generic[P]):
-    """One family of output files; `P` are the arguments that it takes."""
+    """One family of output files; `P` are its parameters."""
 
     name: str
-    """What the progress bar calls it."""
+    """Its label in the progress bar."""
     emit: Callable[P, Iterable[OutputFile]]
     cost: int = 1
     """Its approximate time relative to the other rows; workers start with the most expensive rows."""
@@ -46,12 +46,12 @@ class OnDemand:
 
 
 def bind(table: Iterable[Emitter[P]], *args: P.args, **kwargs: P.kwargs) -> tuple[Emitter[[]], ...]:
-    """Return the rows of a table with their arguments filled in."""
+    """Return the rows of a table with their arguments bound."""
     return tuple(Emitter(row.name, partial(row.emit, *args, **kwargs), row.cost) for row in table)
 
 
 def collect_files(table: Iterable[Emitter[[]]]) -> tuple[OutputFile, ...]:
-    """Return the files of all rows; raise one `UserError` with the mistakes of all of them."""
+    """Return the files of all rows; raise one `UserError` with all errors."""
     log, files = Diagnostics(), list[OutputFile]()
     for row in table:
         try:

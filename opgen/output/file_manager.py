@@ -5,8 +5,7 @@
     files.write_sharded("Ops.cpp", ops, key_fn=name_of, env_callable=values_of, num_shards=4, sharded_keys={"body"})
     files.write_outputs("generated", "out/generated.cmake")
 
-opgen's own emitters make values and leave writing to one place; this is that place for others.  A file that
-has the same bytes already is not touched.
+opgen's own emitters return values instead.  A file whose bytes are unchanged is not written.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class FileManager:
         self.template_dir = Path(template_dir)
         self.dry_run = dry_run
         self.files: set[Path] = set()
-        """The files that were written, or would be in a run without dry run; without files of all shards."""
+        """The files that were written, or would be without `dry_run`; the `Everything` files are not included."""
         self._templates = TemplateSet(template_dir)
 
     def write(self, filename: str | Path, env_callable: Env) -> None:
@@ -47,7 +46,7 @@ class FileManager:
         self._put([OutputFile(_posix(filename), self.substitute_with_template(template_fn, env_callable))])
 
     def substitute_with_template(self, template_fn: str | Path, env_callable: Env) -> str:
-        """Return the text of a template with values; if a text is given instead of values, that text."""
+        """Return the text of a template with values; if `env_callable` returns a string, return that."""
         env = env_callable()
         return env if isinstance(env, str) else self._templates.render(_posix(template_fn), env)
 
@@ -68,7 +67,7 @@ class FileManager:
         sharded_keys: Collection[str],
     ) -> None:
         """Distribute items over several files by a stable hash of their keys, and write one file with all of them."""
-        made = emit_sharded(
+        files = emit_sharded(
             self._templates,
             _posix(template_fn),
             base_env or {},
@@ -79,7 +78,7 @@ class FileManager:
             sharded_keys=sharded_keys,
             path=_posix(filename),
         )
-        self._put(made)
+        self._put(files)
 
     def write_outputs(self, variable_name: str, filename: str | Path) -> None:
         """Write a CMake variable that lists the files."""
@@ -88,9 +87,9 @@ class FileManager:
         write_files([OutputFile(path.name, text)], {"install": path.parent}, dry_run=self.dry_run)
 
     def _put(self, files: Iterable[OutputFile]) -> None:
-        made = tuple(files)
-        write_files(made, {"install": self.install_dir}, dry_run=self.dry_run)
-        self.files |= {self.install_dir / file.path for file in made if file.group is not None}
+        written = tuple(files)
+        write_files(written, {"install": self.install_dir}, dry_run=self.dry_run)
+        self.files |= {self.install_dir / file.path for file in written if file.group is not None}
 
 
 def _posix(name: str | Path) -> str:

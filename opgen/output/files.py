@@ -1,7 +1,6 @@
 """Rendered texts → file values; a long list of operators → shards of one file.
 
-A file is a value until the writer gets it, so dry runs, comparisons and lists of dependencies need no code in
-emitters.
+Files are values until they are written, so dry runs, comparisons and lists of dependencies need no code in emitters.
 
     emit_sharded(templates, "Operators.cpp", {}, functions, key=…, item_env=…, shards=5, sharded_keys={"definitions"})
     →  Operators_0.cpp … Operators_4.cpp, and OperatorsEverything.cpp with all operators in one
@@ -57,15 +56,15 @@ def emit_sharded(
 ) -> Iterator[OutputFile]:
     """Yield `X_0.cpp` … and `XEverything.cpp` for `path` (by default the template's name) `X.cpp`.
 
-    Each item adds to the lists named in `sharded_keys`, behind what `env` has there; `item_env` is
-    asked once an item.  Items with the same `key` share a shard and keep their order.  The file
-    with everything is for builds with a single source; no dependency list names it.  A template may
+    The values of each item are appended to the lists named in `sharded_keys`, after those of `env`;
+    `item_env` is called once per item.  Items with the same `key` share a shard and keep their order.  The
+    `Everything` file is for builds with a single source; no dependency list names it.  A template may
     use `$shard_id`: `_0` … or `Everything`; and `$unique_x`, a list `x` without repetitions.
     """
     name = PurePosixPath(path or template)
     shard_names = [str(name.with_name(f"{name.stem}_{index}{name.suffix}")) for index in range(shards)]
     everything = str(name.with_name(f"{name.stem}Everything{name.suffix}"))
-    whole, parts = _gathered(env, sharded_keys, [(key(item), item_env(item)) for item in items], shards)
+    whole, parts = _distribute(env, sharded_keys, [(key(item), item_env(item)) for item in items], shards)
     pattern = templates.get(template).pattern
     text = ""
     for index, part in enumerate(parts):
@@ -76,21 +75,21 @@ def emit_sharded(
     yield OutputFile(everything, text, root, None)
 
 
-def _gathered(
+def _distribute(
     env: Mapping[str, object],
     sharded_keys: Collection[str],
-    pieces: Iterable[tuple[str, Mapping[str, Sequence[str]]]],
+    item_envs: Iterable[tuple[str, Mapping[str, Sequence[str]]]],
     shards: int,
 ) -> tuple[dict[str, list[str]], list[dict[str, list[str]]]]:
-    """Return the values of the sharded keys, of `env` and then of the pieces: for all pieces, and for each shard."""
-    whole, *parts = [{key: _listed(env.get(key, ())) for key in sharded_keys} for _ in range(shards + 1)]
+    """Return the values of the sharded keys, those of `env` first: with all items, and for each shard."""
+    whole, *parts = [{key: _as_strings(env.get(key, ())) for key in sharded_keys} for _ in range(shards + 1)]
     shard_of: dict[str, int] = {}
-    for name, piece in pieces:
-        at = shard_of.get(name)
-        if at is None:
-            at = shard_of[name] = shard(name, shards)
-        part = parts[at]
-        for key, values in piece.items():
+    for name, item_env in item_envs:
+        index = shard_of.get(name)
+        if index is None:
+            index = shard_of[name] = shard(name, shards)
+        part = parts[index]
+        for key, values in item_env.items():
             whole[key] += values  # a KeyError here is a bug: the emitter forgot to declare its key
             part[key] += values
     # If the whole list is trimmed, so are its parts.
@@ -113,9 +112,9 @@ def _with_unique(lists: Mapping[str, list[str]], pattern: str) -> dict[str, obje
 
 
 def unique(lines: Iterable[str]) -> list[str]:
-    """Return the lines without repetitions: overloads share headers."""
+    """Return the lines without duplicates."""
     return list(dict.fromkeys(lines))
 
 
-def _listed(value: object) -> list[str]:
+def _as_strings(value: object) -> list[str]:
     return [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]

@@ -1,7 +1,7 @@
 """Locks a folder for one run: a second run waits until the first one has ended.
 
-The lock is on the folder itself, so it leaves nothing behind.  Where the system or the file system
-has no such locks, there are none: each file is put in its place in one step all the same.
+The folder itself is locked, so no lock file is left behind.  If the system or the file system has no
+such locks, runs don't wait for each other, but each file is still replaced atomically.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ else:
 
 @contextmanager
 def lock_folder(folder: str) -> Iterator[bool]:
-    """Lock `folder` until the end of the block; yield False where locks aren't possible."""
+    """Lock `folder` until the end of the block; yield False if locks aren't supported."""
     handle = None
     try:
-        handle = _locked(folder)
+        handle = _lock(folder)
         yield handle is not None
     finally:
         if handle is not None:
             os.close(handle)
 
 
-def _locked(folder: str) -> int | None:
+def _lock(folder: str) -> int | None:
     if not _HAS_LOCKS:
         return None
     try:
@@ -42,7 +42,7 @@ def _locked(folder: str) -> int | None:
     except OSError:
         os.close(handle)
         return None
-    except BaseException:  # interrupted from the keyboard while it waits
+    except BaseException:  # interrupted while waiting
         os.close(handle)
         raise
     return handle

@@ -1,13 +1,13 @@
-"""What a run read and wrote → `.opgen-manifest.json`, which tells the next run whether there is anything to do.
+"""The inputs and outputs of a run → `.opgen-manifest.json`, from which the next run sees if anything changed.
 
 The manifest has a record for each set of flags: every file that was read (definitions, templates, opgen's own code)
-and every file that was written, each with a digest of its bytes.  A file is unchanged if its bytes are.  Equal size and
-times save reading them, unless the file changed within a clock tick of the record.
+and every file that was written, each with a digest of its bytes.  A file is unchanged if its bytes are.  A file with
+equal size and times isn't read, unless it changed within a clock tick of the record.
 
-    find_current(["-s", "ATen", "-d", "out"])   →   the record, or None if anything is not as it says
+    find_current(["-s", "ATen", "-d", "out"])   →   the record, or None if any file is stale
 
 A manifest that can't be read, is damaged or has no record for the flags is ignored.  This module imports little,
-since a run without changes needs nothing else.
+since runs without changes need only this module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FileState(NamedTuple):
     """The state of a file when a record was made."""
 
     digest: str
-    """Of its bytes; empty if the file didn't exist."""
+    """The digest of its bytes; empty if the file didn't exist."""
     size: int = 0
     mtime: int = 0
     """In nanoseconds; 0 if the file changed too recently to rely on its times."""
@@ -64,15 +64,15 @@ class Record:
     inputs: Mapping[str, FileState]
     outputs: Mapping[str, FileState]
     total: int = 0
-    """How many files the run reported."""
+    """The number of files that the run reported."""
     folders: tuple[str, ...] = ()
-    """The folders that they are in, as the user named them."""
+    """The folders of the outputs, as the user named them."""
     quiet: bool = False
     warnings: str = ""
-    """The warnings of the run, to be repeated."""
+    """The warnings of the run, printed again if the run is skipped."""
     python: str = sys.version
     line: str = ""
-    """The line that the record was read from, so that it need not be serialized again."""
+    """The serialized record, if it was read from a manifest."""
 
 
 def digest(data: bytes) -> str:
@@ -81,51 +81,51 @@ def digest(data: bytes) -> str:
 
 
 def file_state(path: str, known_digest: str | None = None) -> FileState:
-    """Return the state of the file; if the digest of its bytes is known, they aren't read."""
+    """Return the state of the file; with `known_digest`, its bytes aren't read."""
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):
-            return FileState(_FOLDER if stat.S_ISDIR(found.st_mode) else "")
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return FileState(_FOLDER if stat.S_ISDIR(status.st_mode) else "")
         content = digest(read_bytes(path)) if known_digest is None else known_digest
     except OSError:
         return FileState("")
-    if found.st_ctime_ns > time.time_ns() - _TICK_NS:
-        return FileState(content, found.st_size)
-    return FileState(content, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if status.st_ctime_ns > time.time_ns() - _TICK_NS:
+        return FileState(content, status.st_size)
+    return FileState(content, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def is_unchanged(path: str, state: FileState) -> bool:
     """Return whether the file is unchanged since `state`."""
     try:
-        found = os.stat(path)
-        if found.st_mtime_ns == state.mtime and found.st_ctime_ns == state.ctime and found.st_size == state.size:
+        status = os.stat(path)
+        if status.st_mtime_ns == state.mtime and status.st_ctime_ns == state.ctime and status.st_size == state.size:
             return True
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             return state.digest == _FOLDER
-        return found.st_size == state.size and digest(read_bytes(path)) == state.digest
+        return status.st_size == state.size and digest(read_bytes(path)) == state.digest
     except OSError:
         return not state.digest
     except ValueError:
-        return False  # such a path was never written by us
+        return False  # opgen never writes such a path
 
 
 def find_current(arguments: Sequence[str]) -> Record | None:
-    """Return the record of a run with this command line that would do nothing now; None if there is none.
+    """Return the record of this command line if all its files are unchanged; otherwise None.
 
     `arguments` begin with the command's name.
     """
-    wanted, here = tuple(arguments), os.getcwd()
-    for folder in dict.fromkeys(_folders_named(arguments)):
+    wanted, working_folder = tuple(arguments), os.getcwd()
+    for folder in dict.fromkeys(_candidate_folders(arguments)):
         for record in load_records(folder):
-            if record.arguments == wanted and record.folder == here and record.python == sys.version:
+            if record.arguments == wanted and record.folder == working_folder and record.python == sys.version:
                 return record if _is_current(record) else None
     return None
 
 
-def _folders_named(arguments: Sequence[str]) -> Iterator[str]:
+def _candidate_folders(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the words that may be the output folder, without knowing the flags: `out`, `--flag=out` and `-dout`.
 
-    A wrong guess does no harm: a record is of one command line.
+    A wrong guess is harmless, since a record also has the command line.
     """
     for word in arguments:
         yield from (word, word[2:]) if word.startswith("-") and word[1:2] != "-" else (word.partition("=")[2] or word,)

@@ -1,7 +1,7 @@
-"""Files that a run must not change on its own → an error for each whose text on the disk differs.
+"""Files that a run may change only with a flag → an error for each whose text on disk differs.
 
-Headers that are an interface to compiled programs are kept in the source tree; a run changes them only if its flags
-allow it.  Differences in comments and white space are ignored.
+Headers that compiled programs depend on (their ABI) are kept in the source tree.  Differences in comments and white
+space are ignored.
 
     check_pinned(headers, Path("generated"), "--update-aoti-c-shim", log)
 
@@ -27,9 +27,9 @@ _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diagnostics) -> None:
-    """Log an error for each file that has another text on the disk, and a warning for each that is missing.
+    """Log an error for each file whose text on disk differs, and a warning for each missing file.
 
-    `flag` is what makes a run write them.
+    `flag` is the flag with which a run writes them.
     """
     for file in files:
         path = folder / file.path
@@ -46,9 +46,9 @@ def check_pinned(files: Iterable[OutputFile], folder: Path, flag: str, log: Diag
 
 
 def diff_pinned(file: OutputFile, folder: Path, log: Diagnostics) -> tuple[str, ...]:
-    """Return the lines of a unified diff between the file on the disk and `file`; none if they agree.
+    """Return the lines of a unified diff between the file on the disk and `file`; none if they are equal.
 
-    A file that isn't there differs in all its lines; one that can't be read is an error.
+    A missing file differs in all lines; an unreadable file is an error.
     """
     path = folder / file.path
     try:

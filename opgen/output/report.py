@@ -1,4 +1,4 @@
-"""What a run wrote → a value for its summary."""
+"""The value that summarizes a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from opgen.frozen_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """What a run wrote, or what a dry run would write."""
+    """The files that a run wrote, or that a dry run would write."""
 
     total: int
     """Number of files, changed or not."""

@@ -8,8 +8,7 @@
     _SNIPPETS: Final = Snippets("autograd_functions.cpp")
     _SNIPPETS.render("copy", name="self", place=0, gradient="grad_result")
 
-Emitters build C++ piece by piece from snippets.  Unlike templates, snippets belong to the module that renders them:
-a user's folder of templates doesn't replace them.
+Emitters compose C++ from snippets.  Unlike templates, snippets can't be replaced by a user's folder of templates.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _FOLDERS: Final = (_PACKAGE / "packaged" / "templates" / "snippets", _PACKAGE.pa
 
 
 class Snippets:
-    """The sections of one file of snippets; the file is read when the first of them is rendered."""
+    """The sections of one file of snippets; the file is read on first use."""
 
     def __init__(self, name: str) -> None:
         """Refer to the file `name` of templates/snippets/."""

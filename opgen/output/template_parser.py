@@ -59,7 +59,7 @@ class Reference:
     fields: tuple[str, ...]
     """The fields taken of it, one after the other."""
     span: Span
-    """The place of the path."""
+    """The location of the path."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class _Directive:
     rest: str
     """The text after the word."""
     span: Span
-    """Its place, from the dollar on."""
+    """Its location, from the dollar on."""
 
     def reference(self, match: re.Match[str]) -> Reference:
         """Return the variable that `match`, found in `rest`, names as its path."""
@@ -253,10 +253,10 @@ def _parse_insertion(directive: _Directive) -> Insertion:
 
 def _parse_line(line: _Line) -> Iterator[Segment]:
     """Yield the segments of a line without a directive."""
-    at = 0
+    position = 0
     for match in _REFERENCE.finditer(line.text):
-        lead = line.text[at : match.start()]
-        at = match.end()
+        lead = line.text[position : match.start()]
+        position = match.end()
         if match["dollar"]:
             yield lead + "$"
             continue
@@ -267,7 +267,7 @@ def _parse_line(line: _Line) -> Iterator[Segment]:
         else:
             yield lead
             yield Inline(reference, bool(match["before"]), bool(match["after"]))
-    yield line.text[at:]
+    yield line.text[position:]
 
 
 def _reference(path: str, span: Span) -> Reference:

@@ -1,12 +1,12 @@
-"""Turns file values into files on disk: the only code of opgen that changes the disk.
+"""Writes `OutputFile` values to disk: the only code in opgen that changes the disk.
 
     write_files([OutputFile("ops/add.h", "…")], {"install": "out"})
     →  WriteReport(total=1, changed=("out/ops/add.h",))
 
 The writer replaces a file only if its bytes changed, so a build recompiles only what depends on the change.  No path
-may leave its root folder.  Changed files are first written to a staging folder, `.opgen-….tmp` in their root; when the
-last one is complete, each is renamed to its place.  So a full disk or an interrupt leaves the old files intact.  A run
-that is killed leaves its staging folder behind, and the next run removes it.
+may be outside its root folder.  Changed files are first written to a staging folder, `.opgen-….tmp` in their root; when
+all of them are complete, each is renamed into place.  So a full disk or an interrupt leaves the old files intact.  A
+run that is killed leaves its staging folder behind, and the next run removes it.
 
 Several processes may write to one `Target`: each calls `put` for its files, and the process that created the target
 commits all of them.  Two runs with the same folders wait for each other.
@@ -34,11 +34,11 @@ __all__ = ["PlacedFile", "Target", "WriteReport", "write_files"]
 
 _STAGING_PREFIX: Final = ".opgen-"
 _STAGING_SUFFIX: Final = ".tmp"
-_NOTHING_KNOWN: Final[Mapping[str, FileState]] = MappingProxyType({})
+_NO_FILES: Final[Mapping[str, FileState]] = MappingProxyType({})
 
 
 class PlacedFile(NamedTuple):
-    """A file that is in its place, or staged for it."""
+    """A file that is up to date, or staged."""
 
     path: str
     """The file's path, beginning with the root folder as the user named it."""
@@ -48,8 +48,8 @@ class PlacedFile(NamedTuple):
     """The path below the root."""
     group: str | None
     digest: str
-    waiting: str | None
-    """Where its new bytes are staged; None if they didn't change."""
+    staged_path: str | None
+    """The staged file; None if its bytes didn't change."""
     changed: bool
     operator: str = ""
     """The base name of the operators in the file; empty if the file has operators of several names."""
@@ -64,8 +64,8 @@ def write_files(
 ) -> WriteReport:
     """Write `files` below the folders that `roots` names, and report what changed.
 
-    All paths are checked before anything is written.  A dry run only compares.  The caller may have locked the
-    folders already, for the target `beside`.  Raises UserError if a file can't be written.
+    All paths are checked before anything is written.  A dry run only compares.  Folders that the target `beside`
+    has locked aren't locked again.  Raises UserError if a file can't be written.
     """
     gathered = tuple(files)
     target = Target(roots, dry_run=dry_run, beside=beside)
@@ -86,8 +86,8 @@ class Target:
         beside: Target | None = None,
     ) -> None:
         """Write below `roots`; don't lock what the target `beside` has locked."""
-        self.known: Mapping[str, FileState] = _NOTHING_KNOWN
-        """The state of files after earlier runs; unchanged ones need not be read."""
+        self.previous_outputs: Mapping[str, FileState] = _NO_FILES
+        """The state of files after earlier runs; unchanged files aren't read."""
         self._roots = {name: os.fspath(folder) for name, folder in roots.items()}
         self._dry_run = dry_run
         self._locked: set[str] = set() if beside is None else set(beside._locked)
@@ -119,7 +119,7 @@ class Target:
                 remove_folder(self._staging_folder(root))
             for folder in reversed(self._made):
                 with suppress(OSError):
-                    os.rmdir(folder)  # only if nothing came into it
+                    os.rmdir(folder)  # fails unless the folder is empty
         self._locks.close()
 
     def _open(self) -> None:
@@ -131,7 +131,7 @@ class Target:
             self._locked.add(real)
 
     def _make_folder(self, folder: str) -> None:
-        """Make the folder and its parents, and remember which of them are new."""
+        """Create the folder and its parents, and record the new ones."""
         missing: list[str] = []
         while folder and not os.path.isdir(folder):
             missing.append(folder)
@@ -140,10 +140,10 @@ class Target:
             try:
                 os.mkdir(path)
             except (FileExistsError, NotADirectoryError):
-                if not os.path.isdir(path):  # else another run has just made it
-                    raise _in_the_way(f"make the folder '{path}'", path) from None
+                if not os.path.isdir(path):  # otherwise another run has just created it
+                    raise _not_a_folder(f"make the folder '{path}'", path) from None
             except OSError as error:
-                raise _explained("make the folder", path, error) from None
+                raise _os_error("make the folder", path, error) from None
             else:
                 self._made.append(path)
 
@@ -151,7 +151,7 @@ class Target:
         return self._staging[root]
 
     def check(self, file: OutputFile) -> None:
-        """Raise UserError for a path that isn't plain, or that a link leads outside of its root."""
+        """Raise UserError for a path that isn't normalized, or that a symbolic link leads outside its root."""
         root, path = self._roots[file.root], file.path
         folder = path.rpartition("/")[0]
         parts = path.split("/")
@@ -168,7 +168,7 @@ class Target:
         `share` is the number of the calling process.  Raises UserError if a file can't be written.
         """
         placed: list[PlacedFile] = []
-        waits: set[str] = set()
+        made: set[str] = set()
         for file in files:
             self.check(file)
             root = self._roots[file.root]
@@ -176,15 +176,15 @@ class Target:
             data = _encoded(path, file.text)
             name = digest(data)
             changed = self._differs(path, data, name)
-            waiting = None
+            staged_path = None
             if changed and not self._dry_run:
-                room = self._staging_folder(root)
-                waiting = os.path.join(room, f"{share}-{len(placed)}")
-                if room not in waits:
-                    _enter(room, path)
-                waits.add(room)
-                _write(waiting, path, data)
-            placed.append(PlacedFile(path, file.root, file.path, file.group, name, waiting, changed, file.operator))
+                staging = self._staging_folder(root)
+                staged_path = os.path.join(staging, f"{share}-{len(placed)}")
+                if staging not in made:
+                    _make_staging_folder(staging, path)
+                made.add(staging)
+                _write(staged_path, path, data)
+            placed.append(PlacedFile(path, file.root, file.path, file.group, name, staged_path, changed, file.operator))
         return placed
 
     def _differs(self, path: str, data: bytes, name: str) -> bool:
@@ -194,55 +194,55 @@ class Target:
         except FileNotFoundError:
             return True
         except NotADirectoryError:
-            raise _in_the_way(f"write '{path}'", os.path.dirname(path)) from None
+            raise _not_a_folder(f"write '{path}'", os.path.dirname(path)) from None
         except OSError as error:
-            raise _explained("read", path, error) from None
+            raise _os_error("read", path, error) from None
         if (reason := why_not_a_file(status.st_mode)) is not None:
-            raise _explained("write", path, reason)
+            raise _os_error("write", path, reason)
         if status.st_size != len(data):
             return True
-        known = self.known.get(path)
-        if known is not None and (known.mtime, known.ctime) == (status.st_mtime_ns, status.st_ctime_ns):
-            return known.digest != name
+        previous = self.previous_outputs.get(path)
+        if previous is not None and (previous.mtime, previous.ctime) == (status.st_mtime_ns, status.st_ctime_ns):
+            return previous.digest != name
         try:
             return read_bytes(path) != data
         except OSError as error:
-            raise _explained("read", path, error) from None
+            raise _os_error("read", path, error) from None
 
     def check_names(self, placed: Sequence[PlacedFile]) -> None:
-        """Raise UserError for two files of one name: `ops/add_native.h` may be for `add`, or for `add_native`."""
-        self._one_for_each_place(placed)
+        """Raise UserError if two outputs have the same path: `ops/add_native.h` may be for `add` or `add_native`."""
+        self._unique_paths(placed)
 
-    def commit(self, placed: Sequence[PlacedFile], gone: Mapping[str, FileState] = _NOTHING_KNOWN) -> WriteReport:
-        """Rename staged files to their places, and remove the files of an earlier run that are `gone` from this one.
+    def commit(self, placed: Sequence[PlacedFile], obsolete: Mapping[str, FileState] = _NO_FILES) -> WriteReport:
+        """Rename staged files into place, and remove the `obsolete` files of an earlier run.
 
         A file is removed only if it is unchanged since that run wrote it.  Raises UserError if that fails.
         """
-        one_each = self._one_for_each_place(placed)
-        removed = [path for path, state in gone.items() if self._is_ours(path, state)]
+        unique = self._unique_paths(placed)
+        removed = [path for path, state in obsolete.items() if self._is_ours(path, state)]
         if not self._dry_run:
-            for folder in dict.fromkeys(os.path.dirname(file.path) for file in one_each if file.waiting):
+            for folder in dict.fromkeys(os.path.dirname(file.path) for file in unique if file.staged_path):
                 self._make_folder(folder)
-            for file in one_each:
-                if file.waiting is not None:
-                    _move(file.waiting, file.path)
+            for file in unique:
+                if file.staged_path is not None:
+                    _move(file.staged_path, file.path)
             self._remove(removed)
-        changed = sorted(file.path for file in one_each if file.changed)
-        return WriteReport(len(one_each), tuple(changed), self._dry_run, tuple(sorted(removed)))
+        changed = sorted(file.path for file in unique if file.changed)
+        return WriteReport(len(unique), tuple(changed), self._dry_run, tuple(sorted(removed)))
 
     def replace(self, root: str, name: str, text: str) -> None:
-        """Write one file at once."""
+        """Write one file immediately."""
         self.commit(self.put([OutputFile(name, text, root)], share=-1))
 
-    def _one_for_each_place(self, placed: Sequence[PlacedFile]) -> list[PlacedFile]:
-        # Two roots may name the same folder, or one inside the other, in different words.
+    def _unique_paths(self, placed: Sequence[PlacedFile]) -> list[PlacedFile]:
+        # Two roots may name the same folder, or one inside the other, with different spellings.
         absolute = {name: os.path.abspath(root) for name, root in self._roots.items()}
-        found: dict[str, PlacedFile] = {}
+        by_path: dict[str, PlacedFile] = {}
         for file in placed:
-            first = found.setdefault(f"{absolute[file.root]}/{file.name}", file)
+            first = by_path.setdefault(f"{absolute[file.root]}/{file.name}", file)
             if first.digest != file.digest:
                 raise UserError(_named_twice(first, file))
-        return list(found.values())
+        return list(by_path.values())
 
     def _is_ours(self, path: str, state: FileState) -> bool:
         """Return whether a file is below a root and unchanged since an earlier run wrote it."""
@@ -261,14 +261,14 @@ class Target:
             try:
                 os.unlink(path)
             except OSError as error:
-                raise _explained("remove", path, error) from None
+                raise _os_error("remove", path, error) from None
         for folder in sorted({os.path.dirname(path) for path in paths} - set(self._roots.values()), reverse=True):
             with suppress(OSError):
                 os.rmdir(folder)
 
 
 def _check_folder(folder: str, root: str) -> None:
-    # Also follows links in the front part of a path whose end doesn't exist yet.
+    # realpath() also resolves links at the start of a path whose end doesn't exist yet.
     real_root, real = os.path.realpath(root), os.path.realpath(folder)
     if os.path.commonpath((real_root, real)) != real_root:
         message = f"'{folder}' is a link that leads outside '{root or os.curdir}'"
@@ -287,26 +287,26 @@ def _remove_leftovers(root: str) -> None:
 
 
 def remove_folder(path: str) -> None:
-    """Remove a folder and its contents, as far as possible."""
+    """Remove a folder and its contents, ignoring errors."""
     with suppress(OSError):
-        os.rmdir(path)  # a staging folder is empty after a run; others need shutil, which is slow to import
+        os.rmdir(path)  # a staging folder is empty after a run; otherwise import shutil, which is slow
         return
     if os.path.lexists(path):
         importlib.import_module("shutil").rmtree(path, ignore_errors=True)
 
 
-def _enter(room: str, path: str) -> None:
-    """Make the staging folder for the file `path` if it doesn't exist."""
+def _make_staging_folder(folder: str, path: str) -> None:
+    """Create the staging folder for the file `path` if it doesn't exist."""
     try:
-        os.makedirs(room, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise _explained("write", path, error) from None
+        raise _os_error("write", path, error) from None
 
 
-def _write(waiting: str, path: str, data: bytes) -> None:
+def _write(staged_path: str, path: str, data: bytes) -> None:
     """Stage the new bytes of the file `path`, with the permissions of the old file."""
     try:
-        handle = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        handle = os.open(staged_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             view = memoryview(data)
             while view:
@@ -315,25 +315,25 @@ def _write(waiting: str, path: str, data: bytes) -> None:
             os.close(handle)
         with suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode) & 0o777
-            if mode != stat.S_IMODE(os.stat(waiting).st_mode):
-                os.chmod(waiting, mode)
+            if mode != stat.S_IMODE(os.stat(staged_path).st_mode):
+                os.chmod(staged_path, mode)
     except OSError as error:
-        raise _explained("write", path, error) from None
+        raise _os_error("write", path, error) from None
 
 
-def _move(waiting: str, path: str) -> None:
+def _move(staged_path: str, path: str) -> None:
     try:
         try:
-            os.replace(waiting, path)
+            os.replace(staged_path, path)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            # A folder below the root is on another disk: only within one can a file be moved in one step.
-            beside = os.path.join(os.path.dirname(path), os.path.basename(os.path.dirname(waiting)))
-            importlib.import_module("shutil").copy2(waiting, beside)
+            # A folder below the root is on another file system, and renames are atomic only within one.
+            beside = os.path.join(os.path.dirname(path), os.path.basename(os.path.dirname(staged_path)))
+            importlib.import_module("shutil").copy2(staged_path, beside)
             os.replace(beside, path)
     except OSError as error:
-        raise _explained("write", path, error) from None
+        raise _os_error("write", path, error) from None
 
 
 def _encoded(path: str, text: str) -> bytes:
@@ -352,13 +352,13 @@ def _named_twice(first: PlacedFile, second: PlacedFile) -> Diagnostic:
     return Diagnostic("output-twice", message, label=f"rename an operator: they are about {names}" if names else "")
 
 
-def _in_the_way(action: str, path: str) -> UserError:
+def _not_a_folder(action: str, path: str) -> UserError:
     """Return the error for a part of `path` that isn't a folder."""
     while path and not os.path.lexists(path):
         path = os.path.dirname(path)
     return UserError(Diagnostic("output-not-written", f"can't {action}: '{path}' is a file, not a folder"))
 
 
-def _explained(verb: str, path: str, error: OSError) -> UserError:
-    """Return an error of the operating system as a UserError."""
+def _os_error(verb: str, path: str, error: OSError) -> UserError:
+    """Convert an `OSError` to a `UserError`."""
     return UserError(Diagnostic("output-not-written", f"can't {verb} '{path}': {error.strerror or error}"))

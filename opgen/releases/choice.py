@@ -47,12 +47,12 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
     """Choose the release of a run.
 
     Args:
-        definitions: The file or folder of the definitions; None for those that come with opgen.
+        definitions: The file or folder of the definitions; None for those packaged with opgen.
         wanted: What the user says, if anything: `2.12`, or a longer version such as `2.12.1+cpu`.
         log: Gets a warning if the release is newer than any that opgen knows.
 
     Returns:
-        The release; None, with the reason logged, if there is no such version or if it is too old.
+        The release; None, with an error logged, if there is no such version or if it is too old.
     """
     if wanted is not None:
         release = _release_of(wanted, f"{TORCH_VERSION_FLAG} says", log)
@@ -106,7 +106,7 @@ def _read_version(path: Path) -> str:
 
 
 def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_VERSION_FLAG) -> Release | None:
-    """Return the release of a version; None, with the reason logged, if `flag` can't name it."""
+    """Return the release of a version; None, with an error logged, if `flag` can't name it."""
     releases = known_releases()
     oldest, newest = releases[0], releases[-1]
     found = _VERSION.fullmatch(version)

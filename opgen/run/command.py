@@ -6,7 +6,7 @@
         summary="write the operators of the static runtime, and their tests",
         produces="Writes generated_ops.cpp and test_generated_ops.cc into the install directory.",
         add_flags=add_flags,
-        load=load,      # options → Work (emitters bound to what was read) or Answer; None if anything is wrong
+        load=load,      # options → Work (emitters bound to their inputs) or Result; None on errors
     )
 
 `opgen.run.spine` runs a command.  A module in `opgen.commands` whose name doesn't begin with `_` is a command of
@@ -40,31 +40,31 @@ class Group(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """How a command ends: what it prints, and its exit code."""
+class Result:
+    """The result of a command: its output and its exit code."""
 
     text: str
-    """For stdout."""
+    """Printed to stdout."""
     code: int = 0
     warnings: str = ""
-    """For stderr: warnings."""
+    """Printed to stderr."""
     diagnostics: tuple[Diagnostic, ...] | None = None
-    """The same for programs, if it is a list of what is wrong; it joins the diagnostics of the run."""
+    """The result as diagnostics, which machine-readable formats print with the diagnostics of the run."""
 
-    def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer:
-        """Return the answer with the warnings of the log."""
+    def execute(self, record: RunRecord, log: Diagnostics) -> Result:
+        """Return the result with the warnings of the log."""
         flags = record.flags
-        if self.diagnostics is None or not flags.is_for_programs:
-            return replace(self, warnings=flags.remarks(log))
+        if self.diagnostics is None or not flags.is_machine_readable:
+            return replace(self, warnings=flags.render_success(log))
         document = flags.render([*log.sorted(with_remarks=flags.verbose), *self.diagnostics])
         return replace(self, text=document) if flags.prints_document else replace(self, warnings=document)
 
 
-class Outcome(Protocol):
-    """What a loader returns: a `Work` to do or an `Answer` to print."""
+class Action(Protocol):
+    """The return value of a loader: a `Work` to do or a `Result` to print."""
 
-    def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer | None:
-        """Do what is left to do; return None, with the reasons logged, if anything is wrong."""
+    def execute(self, record: RunRecord, log: Diagnostics) -> Result | None:
+        """Execute the action; return None, with errors logged, if it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class Command:
     summary: str
     """One line for `opgen --help`, beginning with a verb."""
     produces: str
-    """What a run writes or prints, in whole sentences for the command's own `--help`."""
+    """Whole sentences for the command's own `--help` that say what a run writes or prints."""
     add_flags: Callable[[argparse.ArgumentParser], None]
-    load: Callable[[argparse.Namespace, Diagnostics], Outcome | None]
-    """Reads what the options name; returns None, with the reasons logged, if anything is wrong."""
-    mistake_code: int = 1
-    """The exit code for a mistake of the user."""
+    load: Callable[[argparse.Namespace, Diagnostics], Action | None]
+    """Reads the inputs that the options name; returns None, with errors logged, if it fails."""
+    error_code: int = 1
+    """The exit code for a user error."""
 
     def build_parser(self) -> argparse.ArgumentParser:
         """Return the parser of the command line."""
@@ -92,16 +92,16 @@ class Command:
         return parser
 
     def read_options(self, arguments: Sequence[str], log: Diagnostics) -> argparse.Namespace:
-        """Parse the command line and report flags that don't go together; wrong flags end the process with code 2."""
+        """Parse the command line and report conflicting flags; illegal flags end the process with code 2."""
         options = self.build_parser().parse_args(arguments)
         RunFlags.of(options).check(log)
         return options
 
-    def render_mistakes(self, options: argparse.Namespace, log: Diagnostics) -> tuple[str, str]:
-        """Return what a run that fails prints to stderr and to stdout."""
+    def render_errors(self, options: argparse.Namespace, log: Diagnostics) -> tuple[str, str]:
+        """Return the text that a failed run prints to stderr and to stdout."""
         flags = RunFlags.of(options)
-        return ("", flags.mistakes(log)) if flags.prints_document else (flags.mistakes(log), "")
+        return ("", flags.render_failure(log)) if flags.prints_document else (flags.render_failure(log), "")
 
     def start_record(self, arguments: Sequence[str], options: argparse.Namespace, started: float) -> RunRecord:
-        """Return the account of a run that began at the monotonic time `started`."""
+        """Return the manifest bookkeeping for a run that began at the monotonic time `started`."""
         return RunRecord(self.name, arguments, options, started)

@@ -1,4 +1,4 @@
-"""A command → a program: streams, exit code, and the names that its module exports.
+"""Runs a command as a program, and exports names lazily from its module.
 
 run_as_program(main)                                          →  the process ends with what main() returns
 __getattr__ = names_of("opgen.commands.gen_pyi", "gen_pyi")   →  `from opgen.gen_pyi import gen_pyi`
@@ -21,33 +21,33 @@ _STDERR: Final = 2
 
 def run_as_program(main: Callable[[], int]) -> NoReturn:
     """Run a command as a program."""
-    # A run makes few cycles and ends soon, so the garbage collector would only take time.
+    # A run is short and creates few reference cycles, so garbage collection is wasted time.
     gc.disable()
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a path may hold what the terminal can't show
+            stream.reconfigure(errors="backslashreplace")  # a path may contain characters that the terminal can't show
     try:
         code = _result(main)
     except BrokenPipeError:
         code = 0
     except OSError:  # `--help` can't be written
         code = UNPRINTABLE
-    # Python's teardown is slow, and the system's is not.
+    # Skip interpreter teardown, which is slow.
     os._exit(code)
 
 
 def _result(main: Callable[[], int]) -> int:
     try:
         return main()
-    except SystemExit as end:  # of argparse, which has printed its help or what is wrong
+    except SystemExit as end:  # from argparse, which has printed its help or an error
         if not end.code:
             sys.stdout.flush()
         return end.code if isinstance(end.code, int) else 0
 
 
 def _open_closed_streams() -> None:
-    """Redirect closed standard streams to /dev/null; otherwise the next file that is opened would become one."""
+    """Redirect closed standard streams to /dev/null; otherwise the next opened file would get its descriptor."""
     handle = os.open(os.devnull, os.O_RDWR)
     while handle <= _STDERR:
         handle = os.dup(handle)

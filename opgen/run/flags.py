@@ -1,11 +1,11 @@
 """The flags that several commands share → `RunFlags`; each is defined once.
 
-    add_flags_of_all(parser)        --dry-run, --jobs, --stamp, --depfile and those of add_talk()
-    add_talk(parser)                --quiet, --verbose, --version, --torch-version
+    add_common_flags(parser)        --dry-run, --jobs, --stamp, --depfile and those of add_output_flags()
+    add_output_flags(parser)        --quiet, --verbose, --version, --torch-version
     add_install_dir(parser)         --install-dir
     add_definitions(parser)         --source-path or --from-torch
 
-`RunFlags.of(options)` is what the spine reads of them.
+The spine reads them through `RunFlags.of(options)`.
 """
 
 from __future__ import annotations
@@ -36,74 +36,74 @@ _Flags: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 
 @dataclass(frozen=True, slots=True)
 class RunFlags:
-    """The flags that the spine reads; a command without one of them has its default."""
+    """The flags that the spine reads; a command that doesn't have a flag uses its default."""
 
     quiet: bool = False
     verbose: bool = False
     dry_run: bool = False
     jobs: int = 0
-    """How many processes to use; 0 for as many as can run at once."""
+    """The number of processes to use; 0 for one per core."""
     stamp: Path | None = None
-    """The file whose time says when a run last found everything in order."""
+    """The file to touch after each successful run."""
     depfile: Path | None = None
-    """Where to write what the stamp depends on."""
+    """The file to write the dependencies of the stamp to."""
     format: str = TEXT
-    """How diagnostics are printed: a word of `FORMATS`."""
+    """How diagnostics are printed: one of `FORMATS`."""
 
     @staticmethod
     def of(options: argparse.Namespace) -> RunFlags:
         """Return the flags among the options of a command."""
-        given = vars(options)
-        return RunFlags(**{each.name: given[each.name] for each in fields(RunFlags) if each.name in given})
+        values = vars(options)
+        return RunFlags(**{each.name: values[each.name] for each in fields(RunFlags) if each.name in values})
 
-    def remarks(self, log: Diagnostics) -> str:
-        """Return the diagnostics of a run that succeeds, in the format that was asked for."""
-        if self.is_for_programs:
+    def render_success(self, log: Diagnostics) -> str:
+        """Return the diagnostics of a successful run in the requested format."""
+        if self.is_machine_readable:
             return self.render([] if self.quiet else log.sorted(with_remarks=self.verbose))
         return "" if self.quiet else log.render(with_remarks=self.verbose)
 
-    def mistakes(self, log: Diagnostics) -> str:
-        """Return the diagnostics of a run that fails, in the format that was asked for."""
-        if self.is_for_programs:
+    def render_failure(self, log: Diagnostics) -> str:
+        """Return the diagnostics of a failed run in the requested format."""
+        if self.is_machine_readable:
             return self.render(log.sorted(with_remarks=False))
         return log.render(with_remarks=False)
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> str:
-        """Return the diagnostics in a format for programs."""
+        """Return the diagnostics in a machine-readable format."""
         return render_diagnostics(diagnostics, self.format)
 
     @property
-    def is_for_programs(self) -> bool:
+    def is_machine_readable(self) -> bool:
         """Whether diagnostics are printed in a format other than text."""
         return self.format in FORMATS and self.format != TEXT
 
     @property
     def prints_document(self) -> bool:
-        """Whether stdout has the diagnostics as a document, and nothing else."""
+        """Whether stdout contains the diagnostics as a document, and nothing else."""
         return self.format in DOCUMENTS
 
     def check(self, log: Diagnostics) -> None:
-        """Report flags that don't go together."""
+        """Report conflicting flags."""
         if self.depfile is not None and self.stamp is None:
             label = "the depfile says what the stamp depends on"
             log.error("flag-without-effect", f"{DEPFILE_FLAG} needs {STAMP_FLAG}", label=label)
 
 
-def add_flags_of_all(parser: argparse.ArgumentParser, *, dry_run_takes_bool: bool = False, **talk: Any) -> None:
-    """Add the flags of every command that writes files; `talk` goes to `add_talk`."""
+def add_common_flags(parser: argparse.ArgumentParser, *, dry_run_takes_bool: bool = False, **output: Any) -> None:
+    """Add the flags of every command that writes files; `output` is passed to `add_output_flags`."""
     add_dry_run(parser, takes_bool=dry_run_takes_bool)
     add_build(parser.add_argument_group("build systems"))
-    add_talk(parser, **talk)
+    add_output_flags(parser, **output)
 
 
-def add_talk(
+def add_output_flags(
     parser: argparse.ArgumentParser,
     *,
     verbose: str = "name the files that change",
     formats: Sequence[str] = FORMATS,
 ) -> None:
     """Add the flags of every command that reads definitions; `verbose` is the help text of `--verbose`."""
-    add_volume(parser, verbose=verbose)
+    add_verbosity(parser, verbose=verbose)
     parser.add_argument(
         FORMAT_FLAG,
         choices=formats,
@@ -114,11 +114,11 @@ def add_talk(
     add_torch_version(parser)
 
 
-def add_volume(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
+def add_verbosity(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:
     """Add the flags that every command has; `verbose` is the help text of `--verbose`."""
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
-    talk.add_argument("-v", "--verbose", action="store_true", help=verbose)
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-q", "--quiet", action="store_true", help="say nothing unless something is wrong")
+    group.add_argument("-v", "--verbose", action="store_true", help=verbose)
     parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
 
 
@@ -134,7 +134,7 @@ def add_torch_version(parser: _Flags) -> None:
 
 
 def add_dry_run(parser: _Flags, *, takes_bool: bool = False) -> None:
-    """Add the flag of a run that writes nothing; torch's backend generators write it `--dry-run true`."""
+    """Add `--dry-run`; torch's backend generators spell it `--dry-run true`."""
     text = "write nothing, but say what would change"
     if takes_bool:
         parser.add_argument(
@@ -158,7 +158,7 @@ def _read_bool(text: str) -> bool:
 
 
 def add_build(build: _Flags) -> None:
-    """Add what build systems need: the number of processes, and files to wait for."""
+    """Add the flags for build systems: the number of processes, the stamp and the depfile."""
     build.add_argument(
         "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use at most N processes; default: one per core"
     )
@@ -192,7 +192,7 @@ def add_definitions(
 
 
 def add_install_dir(parser: _Flags) -> None:
-    """Add the flag of the output folder for commands that have no default for it."""
+    """Add the required flag that names the output folder."""
     parser.add_argument(
         "-d", "--install-dir", "--install_dir", type=Path, required=True, metavar="DIR", help="folder to write to"
     )

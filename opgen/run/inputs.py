@@ -2,9 +2,9 @@
 
     find_inputs(None, from_torch=False, log)         opgen's own definitions and templates
     find_inputs(Path("ATen"), from_torch=False, log) ATen/native/*.yaml, and ATen/templates or else opgen's own
-    find_inputs(None, from_torch=True, log)          what `pip install torch` brings
+    find_inputs(None, from_torch=True, log)          the definitions of the installed torch
 
-Nothing is read here, and torch is not imported.
+No file is read, and torch is not imported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Inputs:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that a run reads, the version of torch and the folder of templates that is looked for included."""
+        """The files that a run reads, including those that give the version of torch and the templates folder."""
         paths = [path for path in (self.functions, self.tags) if isinstance(path, Path)]
         if isinstance(self.functions, Path):
             paths.append(self.functions.parent.parent / "templates")
@@ -51,7 +51,7 @@ class Inputs:
 
 
 def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = False) -> Inputs | None:
-    """Return the inputs that the flags ask for; None, with every place looked at logged, if one isn't there."""
+    """Return the inputs that the flags select; None, with the searched paths logged, if one is missing."""
     if source is not None:
         return _inputs_below(source, log, f"{SOURCE_PATH_FLAG} names the folder of native/ and, optionally, templates/")
     if not from_torch:
@@ -63,54 +63,56 @@ def find_inputs(source: Path | None, log: Diagnostics, *, from_torch: bool = Fal
 
 
 def packaged_folder(name: str) -> Path:
-    """Return the definitions that come with opgen: `ATen`, or those of `autograd`."""
+    """Return the folder of the definitions in opgen's package: `ATen` or `autograd`."""
     return _HERE / "packaged" / name
 
 
 def packaged_templates(name: str) -> tuple[Path, ...]:
-    """Return where the templates of `ATen` or `autograd` that come with opgen may be.
+    """Return the candidate folders of opgen's templates for `ATen` or `autograd`.
 
-    A wheel has them in the package, a checkout beside it.
+    In a wheel they are in the package, in a checkout beside it.
     """
     return _HERE / "packaged" / "templates" / name, _HERE.parent / "templates" / name
 
 
 def autograd_templates(folder: Path) -> Path:
-    """Return the templates beside the derivatives in `folder`, or else those that come with opgen."""
-    places = (folder / "templates", *packaged_templates("autograd"))
-    return next(filter(Path.is_dir, places), places[0])
+    """Return the templates folder next to the derivatives in `folder`, or else opgen's own."""
+    candidates = (folder / "templates", *packaged_templates("autograd"))
+    return next(filter(Path.is_dir, candidates), candidates[0])
 
 
 def _inputs_below(folder: Path, log: Diagnostics, advice: str) -> Inputs | None:
     functions, tags = (folder / name for name in _DEFINITIONS)
-    places = (folder / "templates", *packaged_templates("ATen"))
-    templates = next(filter(Path.is_dir, places), None)
+    candidates = (folder / "templates", *packaged_templates("ATen"))
+    templates = next(filter(Path.is_dir, candidates), None)
     missing = [name for name, path in zip(_DEFINITIONS, (functions, tags), strict=True) if not path.exists()]
-    looked = [folder / name for name in missing]
+    searched = [folder / name for name in missing]
     if templates is None:
         missing.append("templates")
-        looked += places
+        searched += candidates
     if missing:
         what = f"'{folder}' has no" if folder.is_dir() else f"there is no folder '{folder}' with"
         if folder.is_file():
             what = f"'{folder}' is a file, not a folder with"
         near = _nearest_definitions(folder)
         advice = advice if near is None else f"did you mean '{near}'?  {advice}"
-        _log_missing(log, f"{what} {' and '.join(missing)}", advice, looked)
+        _log_missing(log, f"{what} {' and '.join(missing)}", advice, searched)
     return None if templates is None or missing else Inputs(functions, tags, templates)
 
 
 def _nearest_definitions(folder: Path) -> Path | None:
-    """Return the folder with definitions that was most likely meant: it may be misspelt, above or below."""
+    """Return the folder with definitions that was most likely meant: a similar name, the parent or a child."""
     near = nearest_path(folder) or folder
-    places = (near, near.parent, near.parent.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
+    candidates = (near, near.parent, near.parent.parent, *(sorted(near.iterdir()) if near.is_dir() else ()))
     files = (_DEFINITIONS[0], _MLX_DEFINITIONS)
-    return next((each for each in places if each != folder and any((each / file).is_file() for file in files)), None)
+    return next(
+        (each for each in candidates if each != folder and any((each / file).is_file() for file in files)), None
+    )
 
 
 def installed_definitions() -> Path | None:
     """Return the folder of the definitions of the torch that is installed for this Python; None if there is none."""
-    # torchgen is a package beside torch; to find it needs no import, which would take seconds.
+    # torchgen is installed beside torch, and find_spec() finds it without an import, which would take seconds.
     spec = find_spec("torchgen")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -118,7 +120,7 @@ def installed_definitions() -> Path | None:
 
 
 def _torch_definitions(log: Diagnostics) -> Path | None:
-    """Return the definitions of the installed torch; None, with the reason logged, if there is none."""
+    """Return the definitions of the installed torch; None, with an error logged, if there is none."""
     folder = installed_definitions()
     if folder is not None:
         return folder
@@ -128,6 +130,6 @@ def _torch_definitions(log: Diagnostics) -> Path | None:
     return None
 
 
-def _log_missing(log: Diagnostics, message: str, advice: str, looked: Iterable[Path]) -> None:
-    notes = [Note(f"looked for '{path}'") for path in looked]
+def _log_missing(log: Diagnostics, message: str, advice: str, searched: Iterable[Path]) -> None:
+    notes = [Note(f"looked for '{path}'") for path in searched]
     log.error("missing-file", message, label=advice, notes=notes)

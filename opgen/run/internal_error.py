@@ -1,4 +1,4 @@
-"""An unexpected exception → a bug report with the operator that it is about."""
+"""An unexpected exception → a bug report that names the operator being processed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from opgen import __version__
 from opgen.model import NativeFunction, NativeFunctionsGroup, NativeFunctionsViewGroup
 
 EXIT_CODE: Final = 70
-"""What a run ends with that met a bug of opgen's (`EX_SOFTWARE` of sysexits.h)."""
+"""The exit code after a bug in opgen (`EX_SOFTWARE` of sysexits.h)."""
 
 
 def render_internal_error(error: BaseException) -> str:
-    """Return the report: that it is a bug, the operator at hand, and the traceback."""
-    operator = _operator_at_hand(error.__traceback__)
+    """Return the report: the operator being processed, and the traceback."""
+    operator = _current_operator(error.__traceback__)
     where = f" at the operator '{operator}'" if operator else ""
-    # Only bugs need it, and it takes a while to import.
+    # Imported on demand, since the import is slow and only bugs need it.
     trace = "".join(importlib.import_module("traceback").format_exception(error))
     return (
         f"opgen: internal error{where}: {type(error).__name__}: {error}\n"
@@ -25,14 +25,14 @@ def render_internal_error(error: BaseException) -> str:
     )
 
 
-def _operator_at_hand(trace: TracebackType | None) -> str | None:
-    """Return the operator that the innermost call which had one was working on."""
-    found = None
+def _current_operator(trace: TracebackType | None) -> str | None:
+    """Return the operator that the innermost frame with an operator was processing."""
+    name = None
     while trace is not None:
         for value in trace.tb_frame.f_locals.values():
-            found = _operator_name(value) or found
+            name = _operator_name(value) or name
         trace = trace.tb_next
-    return found
+    return name
 
 
 def _operator_name(value: object) -> str | None:

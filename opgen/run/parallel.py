@@ -1,10 +1,10 @@
-"""Pieces of work → their results in order, computed by several processes.
+"""Tasks → their results in order, computed by several processes.
 
     run_all(3, work, jobs=2)    →   [work(0), work(1), work(2)]
 
-Workers are forked, so they inherit everything that was computed before, and only results are sent back.  Each worker
-takes the next piece from a queue.  If a worker fails, the first process does its pieces again, so that the error
-appears where it can be handled.
+Workers are forked, so they inherit all values computed so far, and only results are sent back.  Each worker takes
+the next task from a queue.  If a worker fails, the parent process repeats its tasks, so that the error is raised where
+it can be handled.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Final, NoReturn, TypeVar
 
 T = TypeVar("T")
 
-MOST_PIECES: Final = 256
-"""A worker takes a piece by reading one byte, which no two processes can do at once."""
+MAX_TASKS: Final = 256
+"""A worker takes a task by atomically reading one byte from a pipe."""
 
 
 def available_jobs() -> int:
-    """Return how many processes can run at once."""
+    """Return the number of processes that can run in parallel."""
     if not hasattr(os, "fork"):
         return 1
     with suppress(AttributeError, OSError):
@@ -33,47 +33,47 @@ def available_jobs() -> int:
 
 
 def longest_first(costs: Sequence[float]) -> list[int]:
-    """Return the order in which pieces of these costs are best started."""
-    return sorted(range(len(costs)), key=lambda piece: -costs[piece])
+    """Return the indices of tasks with these costs, the longest task first."""
+    return sorted(range(len(costs)), key=lambda task: -costs[task])
 
 
 def run_all(count: int, work: Callable[[int], T], jobs: int, order: Iterable[int] | None = None) -> list[T]:
-    """Return the results of `work(0)` to `work(count - 1)`; pieces start in the given order.
+    """Return the results of `work(0)` to `work(count - 1)`; tasks start in the given order.
 
-    With one job, or where processes can't be forked, it is a plain loop.
+    Runs serially with one job, or if processes can't be forked.
     """
-    pieces = tuple(range(count) if order is None else order)
-    if jobs <= 1 or not hasattr(os, "fork") or count > MOST_PIECES:
-        done = {piece: work(piece) for piece in pieces}
-        return [done[piece] for piece in range(count)]
+    tasks = tuple(range(count) if order is None else order)
+    if jobs <= 1 or not hasattr(os, "fork") or count > MAX_TASKS:
+        done = {task: work(task) for task in tasks}
+        return [done[task] for task in range(count)]
     with ExitStack() as stack:
-        queue = _queue_of(pieces)
+        queue = _queue_of(tasks)
         stack.callback(os.close, queue)
         sys.stdout.flush()
         sys.stderr.flush()
         workers = [stack.enter_context(_Worker(queue, work)) for _ in range(min(jobs, count) - 1)]
-        done = {piece: work(piece) for piece in _taken(queue)}
+        done = {task: work(task) for task in _taken(queue)}
         for worker in workers:
             done.update(worker.results())
-        return [done[piece] if piece in done else work(piece) for piece in range(count)]
+        return [done[task] if task in done else work(task) for task in range(count)]
 
 
-def _queue_of(pieces: Iterable[int]) -> int:
-    """Return a pipe that holds the pieces, one byte each."""
+def _queue_of(tasks: Iterable[int]) -> int:
+    """Return a pipe that holds the tasks, one byte each."""
     queue, feed = os.pipe()
-    os.write(feed, bytes(pieces))
+    os.write(feed, bytes(tasks))
     os.close(feed)
     return queue
 
 
 def _taken(queue: int) -> Iterator[int]:
-    """Take pieces until none is left."""
+    """Take tasks until none is left."""
     while taken := os.read(queue, 1):
         yield taken[0]
 
 
 class _Worker:
-    """A forked process that takes pieces; it is killed on exit if it still runs."""
+    """A forked process that executes tasks; it is killed on exit if it is still running."""
 
     def __init__(self, queue: int, work: Callable[[int], object]) -> None:
         self._receive, send = os.pipe()
@@ -94,7 +94,7 @@ class _Worker:
             os.waitpid(self._pid, 0)
 
     def results(self) -> dict[int, T]:
-        """Return what the worker did; nothing if it failed."""
+        """Return the worker's results; empty if it failed."""
         with open(self._receive, "rb", closefd=False) as file:
             sent = file.read()
         try:
@@ -105,12 +105,12 @@ class _Worker:
 
 
 def _work_as_child(queue: int, send: int, work: Callable[[int], object]) -> NoReturn:
-    """Do pieces and send their results; exit without the parent's clean-up, whatever happens."""
+    """Execute tasks and send their results; always exit without running the parent's cleanup."""
     try:
         done: dict[int, object] = {}
-        with suppress(Exception):  # the parent does this piece again and meets the error
-            for piece in _taken(queue):
-                done[piece] = work(piece)
+        with suppress(Exception):  # the parent repeats this task and raises the error
+            for task in _taken(queue):
+                done[task] = work(task)
         with open(send, "wb") as file:
             pickle.dump(done, file, pickle.HIGHEST_PROTOCOL)
         os._exit(0)

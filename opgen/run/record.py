@@ -1,8 +1,8 @@
-"""What a run reads and writes → its record in the manifest, compared with earlier runs with the same flags.
+"""The files that a run reads and writes → its record in the manifest, compared with earlier runs with the same flags.
 
     record = RunRecord("gen", arguments, options, started)
     record.load(install_dir)             →  record.known, record.gone(…)
-    record.announcement(placed)          →  the manifest before files take their places
+    record.announcement(placed)          →  the manifest before files are renamed
     record.manifest(inputs, placed, …)   →  the manifest after that
 
 The manifest itself is `opgen.output.manifest`.
@@ -28,24 +28,24 @@ from opgen.output.snippets import snippet_files
 from opgen.output.writer import PlacedFile
 from opgen.run.flags import RunFlags
 
-_MANNER: Final = ("quiet", "verbose", "jobs", "dry_run")
-"""Flags that don't change what is written."""
+_NON_SEMANTIC_FLAGS: Final = ("quiet", "verbose", "jobs", "dry_run")
+"""Flags that don't change the written files."""
 _TICK_NS: Final = 20_000_000
-_UNCERTAIN: Final = FileState("changed during the run")
-"""Of an input whose bytes may not be those that were read: no file is as this says."""
+_MODIFIED_DURING_RUN: Final = FileState("changed during the run")
+"""A state that never matches: the input may have changed after it was read."""
 
 
 class RunRecord:
-    """The account of one run."""
+    """Manifest bookkeeping for one run."""
 
     def __init__(
         self, command: str, arguments: Sequence[str], options: argparse.Namespace, started: float = 0.0
     ) -> None:
         """`arguments` is the command line, `started` the monotonic time at which the run began."""
         self.flags = RunFlags.of(options)
-        self._began = started
-        self._started = time.time_ns()
-        meaning = {name: value for name, value in vars(options).items() if name not in _MANNER}
+        self._start_seconds = started
+        self._start_ns = time.time_ns()
+        meaning = {name: value for name, value in vars(options).items() if name not in _NON_SEMANTIC_FLAGS}
         self._record = Record(
             arguments=(command, *arguments),
             folder=os.getcwd(),
@@ -55,39 +55,41 @@ class RunRecord:
             quiet=self.flags.quiet,
         )
         self._records: tuple[Record, ...] = ()
-        self._former: Record | None = None
+        self._previous: Record | None = None
 
     def load(self, install_dir: str | os.PathLike[str]) -> None:
         """Read the manifest in the folder."""
         self._records = load_records(install_dir)
-        same = [each for each in self._records if self._is_mine(each)]
-        # There are two if a run was killed: the one before it, and the one that it announced.
-        outputs = {path: state for each in reversed(same) for path, state in each.outputs.items()}
-        self._former = replace(same[0], outputs=outputs, line="") if len(same) > 1 else same[0] if same else None
+        matching = [record for record in self._records if self._has_same_flags(record)]
+        # Two records exist after a killed run: the last completed run and the interrupted one.
+        outputs = {path: state for record in reversed(matching) for path, state in record.outputs.items()}
+        self._previous = (
+            replace(matching[0], outputs=outputs, line="") if len(matching) > 1 else matching[0] if matching else None
+        )
 
-    def _is_mine(self, record: Record) -> bool:
+    def _has_same_flags(self, record: Record) -> bool:
         return (record.options, record.folder) == (self._record.options, self._record.folder)
 
     @property
-    def known(self) -> Mapping[str, FileState]:
-        """The files as former runs left them."""
+    def previous_outputs(self) -> Mapping[str, FileState]:
+        """The state of the files after earlier runs."""
         return {path: state for record in reversed(self._records) for path, state in record.outputs.items()}
 
-    def gone(self, paths: Iterable[str]) -> Mapping[str, FileState]:
-        """Return the files that a former run with the same flags wrote and no run writes now; this one has `paths`."""
-        if self._former is None:
+    def obsolete(self, paths: Iterable[str]) -> Mapping[str, FileState]:
+        """Return the outputs of the previous run with the same flags that are not in `paths` or another record."""
+        if self._previous is None:
             return {}
         current = set(paths)
-        current.update(path for other in self._records if not self._is_mine(other) for path in other.outputs)
-        return {path: state for path, state in self._former.outputs.items() if path not in current}
+        current.update(path for other in self._records if not self._has_same_flags(other) for path in other.outputs)
+        return {path: state for path, state in self._previous.outputs.items() if path not in current}
 
     def announcement(self, placed: Iterable[PlacedFile]) -> str | None:
-        """Return the manifest to write before new files: if the run is killed, the next one knows whose they are.
+        """Return the manifest to write before new files, or None if there are none.
 
-        None if all files are those of the former run.
+        If the run is killed, the next run knows that opgen wrote these files and may remove them.
         """
-        former = self._former.outputs if self._former is not None else {}
-        new = {file.path: FileState(file.digest) for file in placed if file.path not in former}
+        previous = self._previous.outputs if self._previous is not None else {}
+        new = {file.path: FileState(file.digest) for file in placed if file.path not in previous}
         return render_manifest([self._with(outputs=new, arguments=()), *self._records]) if new else None
 
     def manifest(
@@ -110,8 +112,8 @@ class RunRecord:
         return render_manifest(with_record(self._records, record))
 
     def render_report(self, report: WriteReport) -> str:
-        """Return what the run prints at its end."""
-        seconds = time.monotonic() - self._began
+        """Return the summary that the run prints."""
+        seconds = time.monotonic() - self._start_seconds
         return format_report(report, seconds, quiet=self.flags.quiet, verbose=self.flags.verbose)
 
     def _with(self, **changes: Any) -> Record:
@@ -123,12 +125,12 @@ class RunRecord:
             status = os.stat(path)
         except OSError:
             return state
-        is_later = stat.S_ISREG(status.st_mode) and status.st_ctime_ns >= self._started - _TICK_NS
-        return _UNCERTAIN if is_later else state
+        is_later = stat.S_ISREG(status.st_mode) and status.st_ctime_ns >= self._start_ns - _TICK_NS
+        return _MODIFIED_DURING_RUN if is_later else state
 
 
 def canonical(value: object) -> str:
-    """Return a text that is the same for equal values in every process."""
+    """Return a string that is the same for equal values in every process."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {canonical(each)}" for key, each in sorted(value.items())) + "}"
     if isinstance(value, (set, frozenset)):
@@ -141,7 +143,7 @@ def canonical(value: object) -> str:
 
 
 def code_files() -> list[str]:
-    """Return the files of opgen itself: its modules and snippets, and the modules of the YAML reader."""
+    """Return the files of opgen's code: its loaded modules and snippets, and the modules of the YAML reader."""
     modules = (
         file
         for name, module in list(sys.modules.items())

@@ -1,9 +1,9 @@
-"""Emitters → files that wait in their target, written by one process or several.
+"""Emitters → files staged in their target, written by one process or several.
 
-    render(emitters, target, templates, jobs=2, quiet=True)   →   what each emitter put, or what is wrong with it
+    render(emitters, target, templates, jobs=2, quiet=True)   →   the staged files of each emitter, or its errors
 
-Each process takes one emitter after the other, the most expensive ones first, and writes what it makes: texts
-never go from one process to another.
+Each process runs one emitter after the other, the most expensive ones first, and writes their files, so no file
+contents are sent between processes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Rendered(NamedTuple):
     placed: list[PlacedFile]
     problems: tuple[Diagnostic, ...]
     read: tuple[str, ...]
-    """The files that its process has read so far: templates, and code that was imported on demand."""
+    """The files that its process has read so far: templates and opgen's code."""
 
 
 def render(
     emitters: Sequence[Emitter[[]]], target: Target, templates: TemplateSet, *, jobs: int, quiet: bool
 ) -> list[Rendered]:
-    """Run all emitters and put their files where they wait; an emitter with mistakes puts nothing."""
+    """Run all emitters and stage their files; an emitter with errors stages nothing."""
     parent = os.getpid()
     with Progress(len(emitters) + 1, sys.stderr, enabled=not quiet and sys.stderr is not None) as progress:
 
@@ -54,5 +54,5 @@ def render(
 
 
 def files_read(results: Iterable[Rendered]) -> list[str]:
-    """Return the templates and the code that the processes of a run have read."""
+    """Return the templates and code files that the processes of a run have read."""
     return sorted({name for result in results for name in result.read}.union(code_files()))

@@ -3,8 +3,8 @@
     run("gen", ["--source-path", "ops", "--install-dir", "out"])    →  the exit code
 
 A command is a module in `opgen.commands`: its flags, its loader and its table of emitters (`opgen.run.command`).
-Most runs of a build change nothing, so the spine first asks the manifest in the output folder.  If every file that
-was read and written is unchanged, the run ends before the command is imported.
+Most runs of a build change nothing, so the spine first reads the manifest in the output folder.  If all inputs
+and outputs are unchanged, the run ends before the command is imported.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from opgen.output.report import WriteReport
 
 if TYPE_CHECKING:
     from opgen.output.manifest import Record
-    from opgen.run.command import Answer, Command
+    from opgen.run.command import Command, Result
 
-_STAMP_FLAG: Final = "--stamp"  # of `opgen.run.flags`, which takes a while to import
+_STAMP_FLAG: Final = "--stamp"  # defined in `opgen.run.flags`, whose import is slow
 INTERRUPTED: Final = 130
 """The exit code of a run that was interrupted from the keyboard."""
 INTERNAL_ERROR: Final = 70
-"""The exit code of a run that met a bug in opgen (`EX_SOFTWARE` of sysexits.h)."""
+"""The exit code after a bug in opgen (`EX_SOFTWARE` of sysexits.h)."""
 
 
 def run(name: str, argv: Sequence[str] | None = None) -> int:
-    """Run a command; return 0, 1 for a mistake of the user, 70 for a bug in opgen, 130 if interrupted."""
+    """Run a command; return 0, 1 for a user error, 70 for a bug in opgen, 130 if interrupted."""
     started, arguments, log = time.monotonic(), list(sys.argv[1:] if argv is None else argv), Diagnostics()
     if not _has_working_directory():
         return say("opgen: error: the working directory no longer exists [missing-file]\n", "", 1)
@@ -43,11 +43,11 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
         return say(current.warnings, format_report(report, time.monotonic() - started, quiet=current.quiet), 0)
     command: Command = importlib.import_module(f"opgen.commands.{name}").COMMAND
     options = command.read_options(arguments, log)
-    answer: Answer | None = None
+    result: Result | None = None
     try:
         work = command.load(options, log)
         if work is not None and not log.has_errors:
-            answer = work.carry_out(command.start_record(arguments, options, started), log)
+            result = work.execute(command.start_record(arguments, options, started), log)
     except UserError as problem:
         log.extend(problem.diagnostics)
     except OSError as problem:
@@ -60,9 +60,9 @@ def run(name: str, argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         render = importlib.import_module("opgen.run.internal_error").render_internal_error
         return say(render(error), "", INTERNAL_ERROR)
-    if answer is None or log.has_errors:
-        return say(*command.render_mistakes(options, log), command.mistake_code)
-    return say(answer.warnings, answer.text, answer.code)
+    if result is None or log.has_errors:
+        return say(*command.render_errors(options, log), command.error_code)
+    return say(result.warnings, result.text, result.code)
 
 
 def _has_working_directory() -> bool:
@@ -75,14 +75,14 @@ def _has_working_directory() -> bool:
 
 def _find_current(name: str, arguments: Sequence[str]) -> Record | None:
     """Return the last run with these arguments if nothing changed since; `--stamp` is then touched."""
-    # Diagnostics that a program reads are printed anew, never repeated from the last run.
+    # Machine-readable diagnostics are never replayed from the manifest.
     if any(argument.startswith("--format") for argument in arguments):
         return None
     current = find_current((name, *arguments))
-    return current if current is not None and touch(_stamp_among(arguments)) else None
+    return current if current is not None and touch(_stamp_in(arguments)) else None
 
 
-def _stamp_among(arguments: Sequence[str]) -> str:
+def _stamp_in(arguments: Sequence[str]) -> str:
     """Return the file that `--stamp` names, without knowing the other flags; empty if there is none."""
     stamp, words = "", iter(arguments)
     for word in words:

@@ -1,9 +1,9 @@
-"""Emitters, output folders and the files that were read → files on the disk: render, then write.
+"""Emitters and output folders → files on disk: render, then write.
 
     Work(bind(EMITTERS, program, templates), {"install": options.install_dir}, templates, read=inputs.files)
 
-Writing ends in this order: a manifest that says whose the new files will be, the files, the lists that build systems
-asked for, the manifest that says that everything is done, the stamp.
+Files are written in this order: a manifest that announces the new files, the files, the lists for build systems, the
+manifest of the completed run, the stamp.
 """
 
 from __future__ import annotations
@@ -25,79 +25,79 @@ from opgen.output.manifest import NAME as MANIFEST
 from opgen.output.report import WriteReport
 from opgen.output.template import TemplateSet
 from opgen.output.writer import PlacedFile, Target, write_files
-from opgen.run.command import Answer
+from opgen.run.command import Result
 from opgen.run.parallel import available_jobs
 from opgen.run.record import RunRecord
 from opgen.run.render import files_read, render
 
 WORTH_FORKING: Final = 300
-"""The number of operators from which several processes are faster than one; below it, `--jobs` changes nothing."""
+"""The minimum number of operators for which several processes are faster than one; below it, `--jobs` has no effect."""
 
 Lists = Callable[[Sequence[PlacedFile]], Iterable[tuple[Path, str]]]
-"""Makes the files that tell a build what was written: their paths and texts."""
+"""Returns the paths and texts of files that list the outputs for a build system."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """The files that a command writes, and what it read."""
+    """The files that a command writes, and those that it read."""
 
     emitters: tuple[Emitter[[]], ...]
     roots: Mapping[str, Path]
     """The output folders by name; the manifest is in `install`."""
     templates: TemplateSet
     read: tuple[Path, ...] = ()
-    """The files that were read or looked for, other than templates and code."""
+    """The files that were read or searched for, other than templates and code."""
     operators: int = 0
-    """How many operators there are."""
+    """The number of operators."""
     lists: Lists = lambda placed: ()
-    """The lists that a build asked for."""
+    """The requested lists for build systems."""
     text: str = ""
     """Printed before the summary of the run."""
     next_step: str = ""
-    """What to do after a run that changed something: printed after the summary, on a terminal."""
+    """A hint printed on a terminal after a run that changed files."""
     has_manifest: bool = True
-    """Whether the next run with the same flags may find that there is nothing to do."""
+    """Whether to write a manifest, so that a later run can be skipped if nothing changed."""
 
-    def carry_out(self, record: RunRecord, log: Diagnostics) -> Answer | None:
-        """Write the files; return None, with the reasons logged, if anything is wrong."""
+    def execute(self, record: RunRecord, log: Diagnostics) -> Result | None:
+        """Write the files; return None, with errors logged, if it fails."""
         flags = record.flags
         jobs = (flags.jobs or available_jobs()) if self.operators >= WORTH_FORKING else 1
         with Target(self.roots, dry_run=flags.dry_run) as target:
             if self.has_manifest:
                 record.load(self.roots["install"])
-                target.known = record.known
+                target.previous_outputs = record.previous_outputs
             rendered = render(self.emitters, target, self.templates, jobs=jobs, quiet=flags.quiet)
             log.extend(problem for result in rendered for problem in result.problems)
             if log.has_errors:
                 return None
             read = [*map(os.fspath, self.read), *files_read(rendered)]
             placed = [file for result in rendered for file in result.placed]
-            warnings = flags.remarks(log)
+            warnings = flags.render_success(log)
             report = self._write(target, record, placed, read, warnings)
         if flags.prints_document:
-            return Answer(warnings)
+            return Result(warnings)
         text = "" if flags.quiet else self.text
-        is_news = bool(self.next_step and report.changed and not flags.quiet and sys.stdout.isatty())
-        step = f"next: {self.next_step}\n" if is_news else ""
-        return Answer(text + record.render_report(report) + step, warnings=warnings)
+        shows_next_step = bool(self.next_step and report.changed and not flags.quiet and sys.stdout.isatty())
+        step = f"next: {self.next_step}\n" if shows_next_step else ""
+        return Result(text + record.render_report(report) + step, warnings=warnings)
 
     def _write(
         self, target: Target, record: RunRecord, placed: Sequence[PlacedFile], read: Sequence[str], warnings: str
     ) -> WriteReport:
-        """Move the files to their places and write what builds and the next run need to know."""
+        """Move the files into place; write the lists, the depfile, the manifest and the stamp."""
         target.check_names(placed)
         lists, stamp = list(self.lists(placed)), record.flags.stamp
         if record.flags.depfile is not None and not target.is_dry_run:
             rule = render_depfile(os.fspath(stamp or ""), filter(os.path.isfile, read))
             lists.append((record.flags.depfile, rule))
         paths = [os.fspath(path) for path, _ in lists]
-        beside = [*paths, *([] if stamp is None else [os.fspath(stamp)])]
-        _check_places(read, [file.path for file in placed], beside)
+        side_outputs = [*paths, *([] if stamp is None else [os.fspath(stamp)])]
+        _check_collisions(read, [file.path for file in placed], side_outputs)
         keeps_manifest = self.has_manifest and not target.is_dry_run
         announcement = record.announcement(placed) if keeps_manifest else None
         if announcement is not None:
             target.replace("install", MANIFEST, announcement)
-        report = target.commit(placed, record.gone((*paths, *(file.path for file in placed))))
+        report = target.commit(placed, record.obsolete((*paths, *(file.path for file in placed))))
         roots = sorted({file.root for file in placed})
         report = replace(report, folders=_outermost(self.roots[root] for root in roots))
         for path, text in lists:
@@ -111,13 +111,13 @@ class Work:
 
 
 def _outermost(folders: Iterable[Path]) -> tuple[str, ...]:
-    """Return the folders that are not inside of another one, in order."""
-    known = list(dict.fromkeys(folders))
-    return tuple(os.fspath(each) for each in known if not any(other in each.parents for other in known))
+    """Return the folders that are not inside another one, in order."""
+    unique = list(dict.fromkeys(folders))
+    return tuple(os.fspath(each) for each in unique if not any(other in each.parents for other in unique))
 
 
-def _check_places(read: Iterable[str], outputs: Sequence[str], beside: Sequence[str]) -> None:
-    """Refuse outputs that are inputs too, and lists or a stamp (`beside`) that are any other file of the run."""
+def _check_collisions(read: Iterable[str], outputs: Sequence[str], side_outputs: Sequence[str]) -> None:
+    """Raise if an output is also an input, or a list or stamp (`side_outputs`) is also another file of the run."""
     folders: dict[str, str] = {}
 
     def real(path: str) -> str:
@@ -129,7 +129,7 @@ def _check_places(read: Iterable[str], outputs: Sequence[str], beside: Sequence[
     taken = {real(path): "the run reads it" for path in read}
     problems = [_overwritten(path, taken[real(path)]) for path in outputs if real(path) in taken]
     taken.update((real(path), "the run writes it") for path in outputs)
-    for path in beside:
+    for path in side_outputs:
         if real(path) in taken:
             problems.append(_overwritten(path, taken[real(path)]))
         taken[real(path)] = "another flag names it too"
@@ -142,11 +142,11 @@ def _overwritten(path: str, reason: str) -> Diagnostic:
 
 
 def write_or_raise(load: Callable[[Diagnostics], Work | None], *, dry_run: bool = False) -> None:
-    """Write the files of a work, for programs that call a generator; raise `UserError` with every mistake."""
+    """Write the files of a `Work`, for programs that call a generator; raise `UserError` with all errors."""
     log = Diagnostics()
     work = load(log)
     if work is None or log.has_errors:
-        raise UserError(*log.found)
+        raise UserError(*log.all)
     write_files(collect_files(work.emitters), work.roots, dry_run=dry_run)
 
 

@@ -42,7 +42,7 @@ TORCH_WORDS: Final = frozenset(
 
 
 class SchemaError(UserError, ValueError):
-    """A mistake in a schema: the message, and the offsets in the schema's text.
+    """An error in a schema: the message, and the offsets in the schema's text.
 
     Whoever knows where the text came from (a scalar of a YAML file) makes a diagnostic at that
     place from the parts; printed as it is, it shows the schema itself with a caret.

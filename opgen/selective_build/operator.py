@@ -65,7 +65,7 @@ class SelectiveBuildOperator:
 
 
 def read_operator(name: str, info: object, log: Diagnostics) -> SelectiveBuildOperator:
-    """Read the data of one operator; log mistakes."""
+    """Read the data of one operator; log errors."""
     what = f"operator '{name}'"
     data = as_mapping(info, what, log)
     check_keys(data, OPERATOR_KEYS, what, log)

@@ -1,4 +1,4 @@
-"""Values that a YAML or JSON library loaded → values of known types, or mistakes.
+"""Values that a YAML or JSON library loaded → values of known types, or errors.
 
 A value of another type is an error in the log and counts as absent.  Such data has no places; a
 selection file that a user wrote is better read by `opgen.frontend.selection`, which shows them.

@@ -94,7 +94,7 @@ class SelectiveBuilder:
 
     @staticmethod
     def from_yaml_dict(data: Mapping[str, object]) -> SelectiveBuilder:
-        """Read a selection from plain data.  Raises UserError with all mistakes."""
+        """Read a selection from plain data.  Raises UserError with all errors."""
         log = Diagnostics()
         selector = _read_selection(data, log)
         log.raise_errors()
@@ -102,7 +102,7 @@ class SelectiveBuilder:
 
     @staticmethod
     def from_yaml_str(config_contents: str) -> SelectiveBuilder:
-        """Read a selection from YAML text.  Raises UserError with all mistakes."""
+        """Read a selection from YAML text.  Raises UserError with all errors."""
         # Few runs have a selection, and it takes a while to import.
         yaml = importlib.import_module("yaml")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -113,7 +113,7 @@ class SelectiveBuilder:
 
     @staticmethod
     def from_yaml_path(config_path: str) -> SelectiveBuilder:
-        """Read a selection from a YAML file.  Raises UserError with all mistakes."""
+        """Read a selection from a YAML file.  Raises UserError with all errors."""
         try:
             text = read_text(config_path)
         except (OSError, UnicodeDecodeError) as problem:

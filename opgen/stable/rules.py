@@ -25,7 +25,7 @@ Rule = Callable[[Program, NativeFunction, Release], Iterator[Diagnostic]]
 
 
 def check_stable(program: Program, release: Release) -> Iterator[Diagnostic]:
-    """Yield every breach of a rule; `release` is the oldest torch that the library is to run with."""
+    """Yield every violation of a rule; `release` is the oldest torch that the library is to run with."""
     for function in program.functions:
         if "generated" in function.tags:
             continue

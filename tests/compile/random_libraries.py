@@ -189,7 +189,7 @@ def write_library(folder: Path, seed: int, operators: int) -> int:
             formulas = list(derivatives(seed, entries))
             continue
         wrong = {
-            (each.span.source.name.rpartition("/")[2], each.span.line) for each in log.found if each.span is not None
+            (each.span.source.name.rpartition("/")[2], each.span.line) for each in log.all if each.span is not None
         }
         before = len(entries) + len(formulas or [])
         entries = _without(entries, {line for name, line in wrong if name.startswith("native")})

@@ -100,7 +100,7 @@ def test_upgraders_made_up(torch: Any, repository: Path, tmp_path: Path, monkeyp
     operators = read_operators(torch)
     templates = TemplateSet(repository / "templates" / "mobile_upgraders")
     (file,) = emit_mobile_upgraders(upgraders, operators, templates)
-    assert log.found == []
+    assert log.all == []
     assert str(compare_texts(NAME, expected, file.text)) == "None"
 
 

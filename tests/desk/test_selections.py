@@ -82,7 +82,7 @@ def test_graphs_within_exported_programs(models: Path) -> None:
 def test_weights_are_no_model(models: Path) -> None:
     log = Diagnostics()
     assert read_model(models / "weights.pt", log) is None
-    assert [problem.id for problem in log.found] == ["unreadable-model"]
+    assert [problem.id for problem in log.all] == ["unreadable-model"]
 
 
 def test_selections_of_models(models: Path, capsys: pytest.CaptureFixture[str]) -> None:

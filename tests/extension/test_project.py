@@ -1,6 +1,6 @@
-"""`opgen new`, and builds: what is laid out can be installed; what doesn't change isn't built again.
+"""`opgen new`, and builds: new projects can be installed; unchanged sources aren't built again.
 
-docs/tutorial.md builds what is laid out; here is what docs/extension.md says about setuptools.
+docs/tutorial.md builds a new project; these tests are for the setuptools section of docs/extension.md.
 """
 
 from __future__ import annotations

@@ -109,9 +109,9 @@ def run(folder: Path, target: Target, flags: Sequence[str]) -> tuple[object, tup
     words = ["-s", str(folder / target.name), *ARGUMENTS[target], *(each.format(folder=folder) for each in flags)]
     log = Diagnostics()
     work = load(COMMAND.build_parser().parse_args(words), log)
-    idle = tuple(each.message for each in log.found if each.id == "flag-without-effect")
+    idle = tuple(each.message for each in log.all if each.id == "flag-without-effect")
     if work is None or log.has_errors:
-        return [each for each in log.found if each.severity == "error"], idle
+        return [each for each in log.all if each.severity == "error"], idle
     assert isinstance(work, Work)
     texts = {work.roots[file.root] / file.path: file.text for file in collect_files(work.emitters)}
     placed = [

@@ -79,7 +79,7 @@ def run(folder: Path, text: str, flags: tuple[str, ...] = ()) -> Outcome:
             files = {file.path: file.text for file in collect_files(generation.work.emitters)}
         except UserError as problem:
             log.extend(problem.diagnostics)
-    return files, tuple(f"{each.id}: {each.message}" for each in log.found)
+    return files, tuple(f"{each.id}: {each.message}" for each in log.all)
 
 
 @pytest.fixture(scope="module", params=["aten", "extension"])

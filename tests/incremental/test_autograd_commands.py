@@ -17,7 +17,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.run.command import Command, Outcome
+from opgen.run.command import Action, Command
 
 TICK = 0.03
 """Longer than the manifest distrusts the times of files."""
@@ -61,7 +61,7 @@ def does_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool
 
 
 def _counted(command: Command, works: list[str]) -> Command:
-    def load(options: argparse.Namespace, log: Diagnostics) -> Outcome | None:
+    def load(options: argparse.Namespace, log: Diagnostics) -> Action | None:
         works.append(command.name)
         return command.load(options, log)
 

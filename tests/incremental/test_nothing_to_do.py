@@ -19,7 +19,7 @@ from opgen.commands import gen as gen_command
 from opgen.diagnostics import Diagnostics
 from opgen.output.manifest import FORMAT, digest, load_records
 from opgen.output.manifest import NAME as MANIFEST
-from opgen.run.command import Outcome
+from opgen.run.command import Action
 
 TICK = 0.03
 """Longer than the manifest distrusts the times of files."""
@@ -34,7 +34,7 @@ class Runs:
         self.full = 0
         load = gen_command.COMMAND.load
 
-        def counted(options: argparse.Namespace, log: Diagnostics) -> Outcome | None:
+        def counted(options: argparse.Namespace, log: Diagnostics) -> Action | None:
             self.full += 1
             return load(options, log)
 

@@ -1,4 +1,4 @@
-"""What `opgen new --mlx` lays out builds with setuptools, installs and passes its tests.
+"""What `opgen new --mlx` creates builds with setuptools, installs and passes its tests.
 
 The commands of docs/mlx.md that do so are run here.
 """

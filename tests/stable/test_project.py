@@ -1,4 +1,4 @@
-"""`opgen new --stable-abi`: what is laid out builds in seconds and passes its tests; what a package is to others.
+"""`opgen new --stable-abi`: new projects build in seconds and pass their tests; what a package is to others.
 
 It is what docs/how-to/stable-abi.md describes.
 """

@@ -101,7 +101,7 @@ def test_a_backend_is_a_device(key: str) -> None:
     log = Diagnostics()
     text = f"backend: {key}\ncpp_namespace: my\nsupported: [abs]\n"
     assert load_backend(Source("backend.yaml", text), program_of(ABS), log) is None
-    assert [problem.id for problem in log.found] == ["backend-not-a-device"]
+    assert [problem.id for problem in log.all] == ["backend-not-a-device"]
 
 
 def test_operators_of_several_libraries_are_registered_in_each() -> None:

@@ -62,7 +62,7 @@ def load(definitions: str, selected: tuple[str, ...] | None = None) -> Program:
     """The program that has only these operators."""
     log = Diagnostics()
     program = load_program(Source("ops.yaml", definitions), TAGS, log, selected_names=selected)
-    assert program is not None, [d.message for d in log.found]
+    assert program is not None, [d.message for d in log.all]
     return program
 
 

@@ -66,7 +66,7 @@ def test_a_row_without_a_test_would_be_noticed() -> None:
 def test_an_empty_value_in_a_selection_means_the_defaults() -> None:
     log = Diagnostics()
     selector = load_selection(Source("selection.yaml", "operators:\n  aten::add:\n"), log)
-    assert log.found == []
+    assert log.all == []
     assert selector is not None
     assert selector.is_operator_selected("aten::add.Tensor")
 

@@ -61,7 +61,7 @@ def mistakes(convert: Convert[object], written: str) -> str:
 def test_values_and_defaults() -> None:
     values, log = read("func: abs\nvariants: function, method\ndispatch:\n  CPU, CUDA: at::native::k\n")
     assert values is not None
-    assert not log.found
+    assert not log.all
     assert values[FUNC] == "abs"
     assert [word.text for word in values[VARIANTS]] == ["function", "method"]
     assert values[GUARD] is True
@@ -112,7 +112,7 @@ ops.yaml:6:1: error: the key 'variants' of entry 'abs' has no value [missing-val
 
 def test_misspelt_required_key_is_reported_once() -> None:
     _, log = read("fnc: abs\n")
-    assert [d.id for d in log.found] == ["unknown-key"]
+    assert [d.id for d in log.all] == ["unknown-key"]
 
 
 def test_value_that_is_only_a_comment() -> None:
@@ -132,7 +132,7 @@ ops.yaml:2:1: error: the key 'variants' of entry 'abs' has no value [missing-val
 def test_entry_that_is_no_mapping(written: str) -> None:
     values, log = read(written)
     assert values is None
-    assert [d.id for d in log.found] == ["wrong-kind"]
+    assert [d.id for d in log.all] == ["wrong-kind"]
 
 
 @pytest.mark.parametrize("word", ["true", "True", "TRUE", "yes", "Yes", "on", "ON"])
@@ -252,7 +252,7 @@ def test_any_text_is_a_name_or_a_mistake_inside_it(word: str) -> None:
 def test_torchs_tags(torch_source: Path) -> None:
     log = Diagnostics()
     tags = load_tags(torch_source / "native" / "tags.yaml", log)
-    assert not log.found
+    assert not log.all
     assert {"pointwise", "core", "view_copy"} <= set(tags)
     assert hash(tags) == hash(tags)
 
@@ -292,4 +292,4 @@ tags.yaml:10:3: error: a tag must be a mapping, not text [wrong-kind]
 def test_tags_file_that_is_no_list() -> None:
     log = Diagnostics()
     assert not load_tags(Source("tags.yaml", "core: yes\n"), log)
-    assert [d.id for d in log.found] == ["wrong-kind"]
+    assert [d.id for d in log.all] == ["wrong-kind"]

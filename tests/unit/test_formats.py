@@ -85,7 +85,7 @@ def test_a_mistake_in_every_format(name: str, here: Path, capsys: pytest.Capture
     [found] = load_commands([name])
 
     def run(format: str) -> tuple[str, str]:
-        assert command.main([name, *words, "--format", format]) == found.mistake_code
+        assert command.main([name, *words, "--format", format]) == found.error_code
         return capsys.readouterr()
 
     out, text = run("text")

@@ -25,7 +25,7 @@ def load(text: str) -> tuple[Node | None, Diagnostics]:
 
 def good(text: str) -> Node:
     node, log = load(text)
-    assert not log.found, log.render()
+    assert not log.all, log.render()
     assert node is not None
     return node
 
@@ -133,14 +133,14 @@ class TestNodes:
         fast = load_yaml(source, log)
         monkeypatch.setattr(yaml_events, "LOADER", yaml.SafeLoader)
         assert load_yaml(source, log) == fast
-        assert not log.found
+        assert not log.all
 
     def test_every_scalar_of_torchs_file_is_where_it_says(self, torch_source: Path) -> None:
         log = Diagnostics()
         source = read_source(torch_source / "native" / "native_functions.yaml")
         node = load_yaml(source, log)
         assert isinstance(node, ListNode)
-        assert not log.found
+        assert not log.all
         assert len(node.items) == 2584
         for scalar in scalars(node):
             if "\n" not in source.text[scalar.start : scalar.end]:
@@ -398,7 +398,7 @@ class TestLimits:
     def test_deep_nesting_is_a_diagnostic(self, text: str) -> None:
         node, log = load(text)
         assert node is None
-        assert log.found[0].id == "yaml-nesting"
+        assert log.all[0].id == "yaml-nesting"
 
     def test_deep_nesting_without_libyaml(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(yaml_events, "LOADER", yaml.SafeLoader)
@@ -409,7 +409,7 @@ class TestLimits:
         lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
         node, log = load("\n".join(lines))
         assert node is None
-        assert [d.id for d in log.found] == ["yaml-alias"]
+        assert [d.id for d in log.all] == ["yaml-alias"]
 
 
 class TestReading:
@@ -457,7 +457,7 @@ ops.yaml:2:5: error: the byte 0xff is not UTF-8 [bad-encoding]
     def test_load_yaml_logs_what_it_can_not_read(self, path: Path) -> None:
         log = Diagnostics()
         assert load_yaml(path, log) is None
-        assert [d.id for d in log.found] == ["missing-file"]
+        assert [d.id for d in log.all] == ["missing-file"]
 
 
 PIECES = st.sampled_from(

@@ -25,13 +25,13 @@ def ids(text: str, tags: Source = TAGS) -> list[str]:
     """The kinds of mistakes found, in order."""
     log = Diagnostics()
     load_definitions(Source("ops.yaml", text), tags, log)
-    return [found.id for found in log.found]
+    return [found.id for found in log.all]
 
 
 def test_torch_keeps_all_rules(torch_source: Path) -> None:
     log, native = Diagnostics(), torch_source / "native"
     assert load_program(native / "native_functions.yaml", native / "tags.yaml", log) is not None
-    assert {(found.id, found.severity) for found in log.found} <= {("autogen-composite", "remark")}
+    assert {(found.id, found.severity) for found in log.all} <= {("autogen-composite", "remark")}
 
 
 def test_each_rule_has_a_name() -> None:

@@ -125,7 +125,7 @@ def test_file_reads_as_its_data(data: dict[str, object]) -> None:
     data["operators"] = {name: info for name, info in dict(data.get("operators", {})).items() if "::" in name}  # type: ignore[call-overload]
     log = Diagnostics()
     loaded = load_selection(Source("selection.yaml", yaml.safe_dump(data)), log)
-    assert not log.found, log.render()
+    assert not log.all, log.render()
     assert loaded == SelectiveBuilder.from_yaml_dict(data)
 
 
@@ -328,7 +328,7 @@ def test_unknown_operators_may_be_allowed() -> None:
     known = KnownOperators.of(KNOWN.names, must_exist=False)
     selector = load_selection(Source("selection.yaml", "operators: {aten::no_such_op: {}}"), log, known)
     assert selector is not None
-    assert [d.severity for d in log.found] == ["warning"]
+    assert [d.severity for d in log.all] == ["warning"]
 
 
 def test_mistakes_on_the_command_line() -> None:
@@ -359,17 +359,17 @@ def test_flags(tmp_path: Path) -> None:
     assert listed is not None
     assert not listed.is_operator_selected_for_training("aten::relu")
     assert select([], None, log) == SelectiveBuilder.from_legacy_op_registration_allow_list((), True, False)
-    assert not log.found
+    assert not log.all
     assert select([], tmp_path / "x.yaml", log) is None
     assert select(None, tmp_path / "x.yaml", log) is None
-    assert [d.id for d in log.found] == ["conflicting-flags", "missing-file"]
+    assert [d.id for d in log.all] == ["conflicting-flags", "missing-file"]
 
 
 def test_many_unknown_operators_are_reported_quickly() -> None:
     log = Diagnostics()
     known = KnownOperators.of(f"aten::operator_number_{i}" for i in range(3000))
     selection_of_names([f"aten::no_such_operator_{i}" for i in range(2000)], log, known)
-    assert len(log.found) == 2000
+    assert len(log.all) == 2000
 
 
 @settings(max_examples=200, deadline=None)
