@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 from opgen.api import cpp
 from opgen.api.types import Binding, NamedCType
 from opgen.frozen_dataclass import dataclass
-from opgen.model import FunctionSchema, NativeFunction, Type
+from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, Type
 
 DEFAULT_KEY: Final = "Default"
 """The key of derivatives for all backends that have none of their own."""
@@ -94,6 +94,8 @@ class ForwardDerivative:
     """Whether an in-place form reuses the formula of its functional form."""
     place: FormulaPlace | None = None
     """Where it was written; None in torch's own sources."""
+    is_linear: bool = False
+    """Whether it is `auto_linear`: a call of the operator, in which each argument stands by its name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +212,16 @@ def uses_retain_variables(info: DifferentiabilityInfo | None) -> bool:
 
 def is_foreach_func(function: NativeFunction) -> bool:
     """Return whether the operator applies another operator to each tensor of a list."""
-    return function.func.name.name.base.startswith(FOREACH)
+    func = function.func
+    return (
+        func.name.name.base.startswith(FOREACH)
+        and any(_is_tensor_list(argument.type) for argument in func.arguments.flat_all)
+        and all(_is_tensor_list(returned.type) for returned in func.returns)
+    )
+
+
+def _is_tensor_list(type: Type) -> bool:
+    return isinstance(type, ListType) and type.elem == BaseType(BaseTy.Tensor)
 
 
 def is_differentiable(name: str, type: Type, info: DifferentiabilityInfo | None) -> bool:

@@ -10,6 +10,7 @@ import re
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.boxing import is_argument_boxed, owned_ctype
 from opgen.schema.registered import DTYPE_NUMBERS
 from opgen.schema.types import BaseTy, BaseType, ListType, OptionalType, Type
 
@@ -41,7 +42,7 @@ def default_expr(d: str, t: Type, *, symint: bool) -> str:
     if is_base(t, BaseTy.str) and d[:1] in ("'", '"'):
         return _string_literal(d)
     if isinstance(t, BaseType) and d not in _DEFAULT_WORDS:
-        return _registered_default(d, t.name)
+        return _large_number(d, t.name) or _registered_default(d, t.name)
     return f"c10::complex<double>(0, {d[:-1]})" if d.endswith("j") else _DEFAULT_WORDS.get(d, d)
 
 
@@ -49,6 +50,20 @@ _ENUMERATIONS: Final = MappingProxyType(
     {BaseTy.ScalarType: "at::ScalarType", BaseTy.Layout: "at::Layout", BaseTy.MemoryFormat: "at::MemoryFormat"}
 )
 _NULL_DEFAULTS: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
+
+
+def _large_number(d: str, base: BaseTy) -> str:
+    """Return the C++ of a whole number that isn't a literal of C++, or not one of its type; empty for others."""
+    if len(d) < _EXACT_DIGITS or not d.removeprefix("-").isdigit():
+        return ""
+    if base is BaseTy.float:
+        return f"{d}.0"
+    return f"({int(d) + 1} - 1)" if d == _SMALLEST else ""
+
+
+_EXACT_DIGITS: Final = 16
+"""A double has exactly every whole number of fewer digits."""
+_SMALLEST: Final = str(-(2**63))
 
 
 def _registered_default(d: str, base: BaseTy) -> str:
@@ -62,17 +77,21 @@ def _registered_default(d: str, base: BaseTy) -> str:
     return d
 
 
+_ELEMENT: Final = re.compile(r"[^\s,]+")
+
+
 def _list_default(d: str, t: ListType, symint: bool) -> str:
     if is_base(t.elem, BaseTy.bool) and t.size is not None:
         return _bool_array_default(d, t.size)
+    if d == "[]" and is_argument_boxed(t, is_write=False):
+        return f"{owned_ctype(t)}()"
     if d.startswith("[") and d.endswith("]"):
-        return "{" + d[1:-1] + "}"
-    if t.size is None:
-        return default_expr(d, t.elem, symint=symint)
+        return "{" + _ELEMENT.sub(lambda word: default_expr(word[0], t.elem, symint=symint), d[1:-1]) + "}"
+    expression = default_expr(d, t.elem, symint=symint)
     # A single integer fills a list of fixed size; a SymInt needs an explicit conversion.
-    if symint and is_base(t.elem, BaseTy.SymInt):
-        return f"c10::SymInt({_DEFAULT_WORDS.get(d, d)})"
-    return _DEFAULT_WORDS.get(d, d)
+    return (
+        f"c10::SymInt({expression})" if t.size is not None and symint and is_base(t.elem, BaseTy.SymInt) else expression
+    )
 
 
 def _bool_array_default(d: str, size: int) -> str:
@@ -81,15 +100,18 @@ def _bool_array_default(d: str, size: int) -> str:
     return "{" + words.replace("True", "true").replace("False", "false") + "}"
 
 
-_ESCAPED_OR_QUOTE: Final = re.compile(r'\\.|"', re.DOTALL)
+_ESCAPED_OR_QUOTE: Final = re.compile(r'\\.|"|[\x00-\x1f]', re.DOTALL)
 _REQUOTED: Final = MappingProxyType({"\\'": "'", '"': '\\"'})
 
 
 def _string_literal(d: str) -> str:
-    """Return `d` in double quotes; a schema may use single quotes."""
-    if d[0] == '"':
-        return d
-    return '"' + _ESCAPED_OR_QUOTE.sub(lambda found: _REQUOTED.get(found[0], found[0]), d[1:-1]) + '"'
+    """Return `d` in double quotes and on one line; a schema may use single quotes."""
+    return '"' + _ESCAPED_OR_QUOTE.sub(_requoted, d[1:-1]) + '"'
+
+
+def _requoted(found: re.Match[str]) -> str:
+    text = found[0]
+    return f"\\{ord(text):03o}" if text < " " else _REQUOTED.get(text, text)
 
 
 def is_base(t: Type, wanted: BaseTy) -> bool:

@@ -135,6 +135,8 @@ _DEFAULT_WORDS: Final = MappingProxyType(
     }
 )
 """Defaults that the parser spells differently than schemas do."""
+_MEAN: Final = "1"
+"""The value of `at::Reduction::Mean`, which the parser reads for a plain `int` only."""
 _EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
 
 
@@ -144,7 +146,9 @@ def parser_default(default: str, t: Type) -> str:
         return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     if default.startswith("[") and default != "[]" and t.is_list_like():
         # The parser takes what comes after a space for the next argument.
-        return "{" + default[1:-1].replace(" ", "") + "}"
+        return "{" + default[1:-1].replace(" ", "").replace("Mean", _MEAN) + "}"
+    if default == "Mean" and t not in (BaseType(BaseTy.int), OptionalType(BaseType(BaseTy.int))):
+        return _MEAN
     if "e" in default and _EXPONENT.fullmatch(default):
         return str(float(default))
     return _DEFAULT_WORDS.get(default, default)
@@ -176,8 +180,8 @@ def unreadable_default(default: str | None, t: Type) -> str:
         return cpp.default_expr(default, plain, symint=False)
     if default in (None, "None", "[]") or not (isinstance(t, ListType) and t.elem == FLOAT):
         return ""
-    elements = default[1:-1] if default.startswith("[") else ", ".join([default] * (t.size or 1))
-    return f"::std::vector<double>{{{elements}}}"
+    elements = default if default.startswith("[") else f"[{', '.join([default] * (t.size or 1))}]"
+    return f"::std::vector<double>{cpp.default_expr(elements, t, symint=False)}"
 
 
 _ELEMENTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
@@ -196,8 +200,8 @@ def default_value(default: str | None, t: Type) -> str:
     element = _ELEMENTS.get(plain.elem.name) if isinstance(plain.elem, BaseType) else None
     if element is None:
         return ""
-    elements = default[1:-1] if default.startswith("[") else ", ".join([default] * (plain.size or 1))
-    return f"::std::vector<{element}>{{{elements}}}"
+    elements = default if default.startswith("[") else f"[{', '.join([default] * (plain.size or 1))}]"
+    return f"::std::vector<{element}>{cpp.default_expr(elements, plain, symint=False)}"
 
 
 # -------------------------------------------------------------------------------- values

@@ -17,7 +17,8 @@ name for a device, and the elements of a list as arguments of their own.  A stub
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -174,8 +175,17 @@ def stub_function(
 
     The parser takes None for a list that is empty by default.  torch's own stubs say so only of some functions.
     """
-    positional = [str(stub_parameter(a, signature, none_for_empty=none_for_empty)) for a in signature.input_args]
-    return _function(signature, positional, "*", return_types, is_out_required=is_out_required)
+    positional = [stub_parameter(a, signature, none_for_empty=none_for_empty) for a in signature.input_args]
+    return _function(signature, _legal_order(positional), "*", return_types, is_out_required=is_out_required)
+
+
+def _legal_order(parameters: Iterable[StubParameter]) -> list[str]:
+    """Return the parameters; after one with a default, torch takes a list that has none, but Python doesn't."""
+    found, has_default = [], False
+    for each in parameters:
+        has_default = has_default or each.default is not None
+        found.append(str(replace(each, default="...") if has_default and each.default is None else each))
+    return found
 
 
 def stub_function_vararg(signature: PythonSignature, *, return_types: str = RETURN_TYPES) -> StubFunction | None:

@@ -67,11 +67,11 @@ def _render_flag(derivative: ForwardDerivative, kernel: Kernel) -> str:
 
 
 def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, required: Sequence[Parameter]) -> str:
-    first, *others = [one.name for one in required if one.is_list]
-    any_defined = " || ".join([f"isFwGradDefined({one.element})" for one in required])
+    lists = [one.name for one in required if one.is_list]
+    any_defined = " || ".join([f"isFwGradDefined({one.element})" for one in required]) or "true"
     return _SNIPPETS.render(
         "flags_of_lists",
-        length_checks=[_SNIPPETS.render("same_length", first=first, other=other) for other in others],
+        length_checks=[_SNIPPETS.render("same_length", first=lists[0], other=other) for other in lists[1:]],
         flag=_flag(derivative),
         length=kernel.length,
         any_defined=any_defined,

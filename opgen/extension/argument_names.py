@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from opgen.extension.derivative_names import clashing_names, rename_derivatives
+from opgen.extension.macros import is_macro
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import (
     Argument,
@@ -29,19 +30,6 @@ T = TypeVar("T", bound="NativeFunction | NativeFunctionsGroup | NativeFunctionsV
 
 PREFIX: Final = "opgen_"
 """Prefix of arguments that have another name in the schema."""
-MACROS: Final = frozenset(
-    {
-        *("alloca", "assert", "assert_perror", "be16toh", "be32toh", "be64toh", "bool", "environ", "errno", "far"),
-        *("fileno", "getc", "htobe16", "htobe32", "htobe64", "htole16", "htole32", "htole64", "i386", "interface"),
-        *("isinf", "isnan", "issubnormal", "le16toh", "le32toh", "le64toh", "linux", "major", "makedev"),
-        *("math_errhandling", "max", "min", "minor", "near", "offsetof", "pthread_cleanup_pop", "putc"),
-        *("pthread_cleanup_pop_restore_np", "pthread_cleanup_push", "pthread_cleanup_push_defer_np"),
-        *("sched_priority", "setjmp", "sigsetjmp", "small", "st_atime", "st_ctime", "st_mtime", "stderr", "stdin"),
-        *("stdout", "strdupa", "strndupa", "timeradd", "timerclear", "timercmp", "timerisset", "timersub", "unix"),
-        *("va_arg", "va_copy", "va_end", "va_start"),
-    }
-)
-"""Plain words that are macros in headers of C, on one platform or another."""
 _USED: Final = frozenset(
     {
         *("op", "dispatchKeySet", "keys", "stack", "find", "guard", "call", "redispatch", "options", "self_"),
@@ -61,7 +49,7 @@ _LOCAL: Final = re.compile(
 
 def is_renamed(name: str) -> bool:
     """Return whether an argument called `name` has another name in C++."""
-    return name in KEYWORDS or name in MACROS or name in _USED or _LOCAL.fullmatch(name) is not None
+    return name in KEYWORDS or is_macro(name) or name in _USED or _LOCAL.fullmatch(name) is not None
 
 
 def parameter_name(name: str) -> str:

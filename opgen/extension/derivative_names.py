@@ -123,9 +123,9 @@ def _rename_all(names: tuple[str, ...], renamed: Mapping[str, str]) -> tuple[str
     return tuple(renamed.get(name, name) for name in names)
 
 
-def rename_words(formula: str, renamed: Mapping[str, str]) -> str:
+def rename_words(formula: str, renamed: Mapping[str, str], *, keeps_keywords: bool = True) -> str:
     """Return the formula with other words for values: members, functions, namespaces and keywords of C++ stay."""
-    values = renamed.keys() - KEYWORDS
+    values = renamed.keys() - (KEYWORDS if keeps_keywords else frozenset())
     if not values:
         return formula
     words = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
@@ -147,7 +147,7 @@ def _rename_forward(one: ForwardDerivative, renamed: Mapping[str, str]) -> Forwa
     values = {f"{name}_{suffix}": f"{new}_{suffix}" for name, new in renamed.items() for suffix in "pt"}
     return replace(
         one,
-        formula=rename_words(one.formula, {**renamed, **values}),
+        formula=rename_words(one.formula, {**renamed, **values}, keeps_keywords=not one.is_linear),
         required_inputs_fw_grad=_rename_all(one.required_inputs_fw_grad, renamed),
         required_inputs_primal=_rename_all(one.required_inputs_primal, renamed),
     )

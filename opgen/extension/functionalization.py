@@ -36,7 +36,8 @@ class _Registered:
     """A kernel, as the template calls its parts."""
 
     operator: str
-    name: str
+    function: str
+    """What is registered: the kernel, as a function or in its boxed form."""
     definition: str
 
 
@@ -45,6 +46,7 @@ def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iter
     kernels = [*_mutations(extension), *_views(extension)]
     if not kernels:
         return
+    boxing = [header(extension, "detail/Boxing.h")] if any(function.is_boxed for function, _ in kernels) else []
     yield render_file(extension, templates, "detail/Functionalize.h", "detail/Functionalize.h")
     copies = (group.view_copy for group in extension.program.view_groups)
     names = {f.root_name for f in (*(function for function, _ in kernels), *copies) if f is not None}
@@ -53,7 +55,7 @@ def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iter
         templates,
         "RegisterFunctionalize.cpp",
         "RegisterFunctionalize.cpp",
-        includes=[header(extension, "detail/Functionalize.h"), *operator_headers(extension, "_ops", names)],
+        includes=[header(extension, "detail/Functionalize.h"), *boxing, *operator_headers(extension, "_ops", names)],
         kernels=[kernel for _, kernel in kernels],
     )
 
@@ -64,7 +66,9 @@ def kernel_name(function: NativeFunction) -> str:
 
 
 def _registered(function: NativeFunction, definition: str) -> tuple[NativeFunction, _Registered]:
-    return function, _Registered(string_literal(str(function.func.name)), kernel_name(function), definition)
+    name = kernel_name(function)
+    registered = f"boxed<&{name}>()" if function.is_boxed else f"TORCH_FN({name})"
+    return function, _Registered(string_literal(str(function.func.name)), registered, definition)
 
 
 def _tensors(function: NativeFunction) -> list[str]:

@@ -21,9 +21,10 @@ from opgen.api.cpp import CppSignature
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note, Span
 from opgen.dispatch_keys import DispatchKey
-from opgen.extension.argument_names import MACROS, is_renamable, is_renamed
+from opgen.extension.argument_names import is_renamable, is_renamed
 from opgen.extension.batching import TAKEN_APART, batch_rule_returns
 from opgen.extension.derivative_names import clashing_names
+from opgen.extension.macros import UNDEFINED_IN_CPP, is_macro
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.model import (
@@ -56,17 +57,6 @@ _HIDDEN_NAMES: Final = frozenset(
     }
 )
 """Types in generated C++ that an operator's function would hide, in declarations and in the bindings for Python."""
-_MACRO_NAMES: Final = MACROS - {"fileno", "getc", "isinf", "isnan", "max", "min", "putc"}
-"""Macros of any platform that torch compiles on; headers of C++ undefine the others."""
-
-_CAPITAL_MACROS: Final = frozenset(
-    {
-        *("BUFSIZ", "CHECK", "EOF", "I", "INFINITY", "NAN", "NULL", "INT_MAX", "INT_MIN", "LONG_MAX", "RAND_MAX"),
-        *("C10_API", "TORCH_API", "TORCH_CHECK", "LOG", "DCHECK", "M_PI", "M_E", "SIZE_MAX", "EXIT_FAILURE"),
-    }
-)
-"""Macros in capitals that an author may mean as a name."""
-
 _TYPES: Final = frozenset(
     {"at", "c10", "std", "torch", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "size_t", "bool"}
 )
@@ -174,10 +164,8 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
         if name in _OWN_NAMESPACES or name in keys or name == function.namespace:
             message = f"an operator can't be named '{name}': '{function.namespace}::{name}' is a namespace in C++"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
-        elif {name, function.func.name.unambiguous_name()} & (
-            _MACRO_NAMES | _CAPITAL_MACROS | {_export_macro(function)}
-        ):
-            message = f"an operator can't be named '{name}': it is a macro in headers of C"
+        elif _is_macro(name, function) or _is_macro(function.func.name.unambiguous_name(), function):
+            message = f"an operator can't be named '{name}': it is a macro in headers of C, Python or torch"
             yield Diagnostic("reserved-name", message, function.loc, "choose another name")
         elif name in _HIDDEN_NAMES or function.func.name.unambiguous_name() in _HIDDEN_NAMES:
             message = f"an operator can't be named '{name}': its function in C++ would hide the type"
@@ -223,9 +211,9 @@ def _is_batched(type: Type) -> bool:
     return (type.elem if isinstance(type, OptionalType | ListType) else type) == BaseType(BaseTy.Tensor)
 
 
-def _export_macro(function: NativeFunction) -> str:
-    """Return the macro with which the extension of an operator exports its functions."""
-    return f"{function.namespace.upper()}_API"
+def _is_macro(name: str, function: NativeFunction) -> bool:
+    """Return whether a function in C++ can't be called so: a macro of a header, or the one that exports functions."""
+    return name == f"{function.namespace.upper()}_API" or (is_macro(name) and name not in UNDEFINED_IN_CPP)
 
 
 def _check_kernels(program: Program) -> Iterator[Diagnostic]:
@@ -236,10 +224,8 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
             kernel = index.get_kernel(function)
             if kernel is None or (kernel.structured and function.part_of_structured_group):
                 continue
-            taken = (_MACRO_NAMES | _CAPITAL_MACROS | _TYPES | {_export_macro(function)}) - {
-                str(function.func.name.name)
-            }
-            if kernel.kernel in taken:
+            name = kernel.kernel
+            if name != str(function.func.name.name) and (name in _TYPES or _is_macro(name, function)):
                 message = (
                     f"a kernel can't be called '{kernel.kernel}': generated C++ has a macro or a type of this name"
                 )

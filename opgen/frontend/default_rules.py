@@ -49,7 +49,8 @@ def _wanted_of_list(default: str, t: ListType) -> str:
         return _only_none(t)
     legal, wanted = _of_base(t.elem)
     if not default.startswith("["):
-        return "" if t.size is not None and legal(default) else f"'{t}' takes a list, such as '[]'"
+        is_legal = t.size is not None and default != "Mean" and legal(default)
+        return "" if is_legal else f"'{t}' takes a list, such as '[]'"
     elements = [word.strip() for word in default[1:-1].split(",")] if default[1:-1].strip() else []
     # A size of 1 says only that a number may stand for a list.
     if t.size is not None and 1 < t.size < len(elements):
@@ -80,6 +81,19 @@ def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
 
 
+def _is_scalar(text: str) -> bool:
+    """Return whether torch reads the text as a number: a whole one has 64 bits."""
+    return _is_whole(text) if text.removeprefix("-").isdigit() else _is_number(text)
+
+
+_TEXT: Final = re.compile(r"""(["'])(?:[^\\]|\\(?:[\\'"abfntv]|[0-3][0-7]{2}))*\1""", re.DOTALL)
+_ESCAPES: Final = r"\\, \', \", \a, \b, \f, \n, \t, \v and three octal digits"
+
+
+def _is_text(text: str) -> bool:
+    return _TEXT.fullmatch(text) is not None
+
+
 def _is_bool(text: str) -> bool:
     return text in ("True", "False")
 
@@ -88,6 +102,7 @@ def _one_of(*words: str) -> Callable[[str], bool]:
     return frozenset(words).__contains__
 
 
+_SCALAR: Final = "a 'Scalar' is a number, a whole one of 64 bits, 'True' or 'False'"
 _INT: Final[_Check] = (lambda text: _is_whole(text) or text == "Mean", "an 'int' is a whole number, or 'Mean'")
 _BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
     {
@@ -96,8 +111,8 @@ _BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
         BaseTy.DeviceIndex: _INT,
         BaseTy.float: (_is_number, "a 'float' is a finite number, such as '0.5'"),
         BaseTy.bool: (_is_bool, "a 'bool' is 'True' or 'False'"),
-        BaseTy.Scalar: (lambda text: _is_number(text) or _is_bool(text), "a 'Scalar' is a number, 'True' or 'False'"),
-        BaseTy.str: (lambda text: text[:1] in ("'", '"'), "a 'str' is in quotes"),
+        BaseTy.Scalar: (lambda text: _is_scalar(text) or _is_bool(text), _SCALAR),
+        BaseTy.str: (_is_text, f"a 'str' is in quotes, and its escapes are {_ESCAPES}"),
         BaseTy.ScalarType: (_one_of("long"), "a 'ScalarType' is 'long'"),
         BaseTy.Layout: (_one_of("strided"), "a 'Layout' is 'strided'"),
         BaseTy.MemoryFormat: (_one_of("contiguous_format"), "a 'MemoryFormat' is 'contiguous_format'"),

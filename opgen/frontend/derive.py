@@ -9,7 +9,7 @@ wrote, so all of them are registered under CompositeExplicitAutograd.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
 from typing import Final
@@ -147,7 +147,8 @@ def out_schema(func: FunctionSchema) -> FunctionSchema:
     own, options = arguments.self_arg, None
     if func.kind() is SchemaKind.inplace and own is not None:
         changed, options = own.argument, arguments.tensor_options
-        written: tuple[Argument, ...] = (Argument("out", changed.type, None, changed.annotation),)
+        out = _free_name("out", {argument.name for argument in arguments.flat_all})
+        written: tuple[Argument, ...] = (Argument(out, changed.type, None, changed.annotation),)
         own = SelfArgument(Argument(changed.name, changed.type, changed.default, None))
     else:
         written = tuple(_out_arguments(func))
@@ -172,9 +173,15 @@ def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
     taken = {name for annotation in func.arguments.annotations for name in annotation.alias_set}
     letters = chain(_LETTERS, (f"a{number}" for number in count()))
     free = (letter for letter in letters if letter not in taken)
+    names = {argument.name for argument in func.arguments.flat_all}
     for index, returned in enumerate(func.returns):
-        name = "out" if len(func.returns) == 1 else f"out{index}"
+        name = _free_name("out" if len(func.returns) == 1 else f"out{index}", names)
         yield Argument(name, returned.type, None, Annotation((next(free),), True, ()))
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return the name of an out argument, with underscores after it while another argument is called so."""
+    return _free_name(f"{name}_", taken) if name in taken else name
 
 
 def _out_returns(written: tuple[Argument, ...]) -> tuple[Return, ...]:

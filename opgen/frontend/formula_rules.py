@@ -7,13 +7,14 @@ derivatives.yaml:7:21: error: unknown variable 'ohter' [unknown-variable]
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from opgen.api import cpp
 from opgen.api.autograd import FormulaPlace, is_foreach_func
 from opgen.api.types import Binding, NamedCType, SpecialArgName, TypePolicy
 from opgen.diagnostics import Diagnostic, Note, Span, did_you_mean
+from opgen.frontend.cpp_names import KEYWORDS
 from opgen.frontend.expressions import find_syntax_error
 from opgen.frontend.formulas import (
     FormulaProblem,
@@ -186,8 +187,10 @@ def _by_value(name: str, binding: Binding) -> NamedCType:
 def check_backward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
     """What is wrong with a formula for gradients."""
     text, words = formula.value.text, formula.words
+    yield from _check_keywords(formula, operator.values)
     for problem in find_problems(text, words, operator.known):
-        yield _diagnostic(problem, formula, _explain_gradient(problem, formula, operator))
+        if text[problem.start : problem.end] not in _keywords(formula, operator.values):
+            yield _diagnostic(problem, formula, _explain_gradient(problem, formula, operator))
     if not words.isdisjoint(_CONCRETE):
         for problem in find_concrete_sizes(text, operator.values):
             yield _diagnostic(problem, formula, problem.label)
@@ -246,8 +249,23 @@ def check_forward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnost
         meaning = "tangent" if word.endswith("_t") else "value"
         message = f"'{word}' is an argument, and in this formula also the {meaning} of '{word[:-2]}'"
         yield Diagnostic("shadowed-gradient", message, formula.span_of(word), "rename the argument")
+    values_and_results = (*names, *operator.results)
+    yield from _check_keywords(formula, values_and_results)
     for problem in find_problems(text, formula.words, known):
-        yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
+        if text[problem.start : problem.end] not in _keywords(formula, values_and_results):
+            yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
+
+
+def _check_keywords(formula: Formula, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """A word of C++ that is also the name of an argument or a result: the formula can't mean that."""
+    for word in sorted(_keywords(formula, names)):
+        message = f"'{word}' is an argument or a result, but in a formula it is a keyword of C++"
+        yield Diagnostic("cpp-keyword", message, formula.span_of(word), f"rename '{word}' in the schema")
+
+
+def _keywords(formula: Formula, names: Iterable[str]) -> frozenset[str]:
+    """Return the keywords of C++ in a formula that are also names of values."""
+    return formula.words.intersection(names) & KEYWORDS
 
 
 def _foreach_names(function: NativeFunction) -> tuple[str, ...]:

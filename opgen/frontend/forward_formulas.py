@@ -13,7 +13,7 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from opgen.api import cpp
-from opgen.api.autograd import ForwardDerivative, identifiers, replace_words
+from opgen.api.autograd import ForwardDerivative, identifiers, is_foreach_func, replace_words
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction, Type, Variant
 
@@ -51,14 +51,33 @@ def derive_forward(
     """
     if formula == AUTO_LINEAR:
         text = _apply_to_tangents(backward)
-        return ForwardDerivative(text, var_names, var_types, backward.differentiated, ())
+        return ForwardDerivative(text, var_names, var_types, backward.differentiated, (), is_linear=True)
     used = backward.arguments
+    lists = _lists(backward.function)
     if formula == AUTO_ELEMENT_WISE:
         formula = _transpose(backward)
         words = identifiers(formula)
         # With the others, all arguments count; those that can't have a tangent are left out later.
+        used = tuple([name for name in used if name not in lists])
         return ForwardDerivative(formula, var_names, var_types, used, suffixed(used, "_p", words))
+    for name in sorted(lists):
+        if f"{name}_t" in words or f"{name}_p" in words:
+            raise ForwardProblem(f"a formula can't use tangents of '{name}', which is a list")
     return ForwardDerivative(formula, var_names, var_types, suffixed(used, "_t", words), suffixed(used, "_p", words))
+
+
+def _lists(function: NativeFunction) -> frozenset[str]:
+    """Return the arguments that are lists, of whose tangents formulas are only for operators on lists."""
+    if is_foreach_func(function):
+        return frozenset()
+    arguments = function.func.arguments.flat_all
+    return frozenset([a.name for a in arguments if a.type.is_tensor_like() and a.type.is_list_like() is not None])
+
+
+def _check_no_lists(backward: Backward, word: str) -> None:
+    for name in backward.differentiated:
+        if name in _lists(backward.function):
+            raise ForwardProblem(f"'{word}' works for operators on tensors, and '{name}' is a list")
 
 
 def suffixed(names: Sequence[str], suffix: str, words: Container[str]) -> tuple[str, ...]:
@@ -73,6 +92,7 @@ def _apply_to_tangents(backward: Backward) -> str:
         raise ForwardProblem(f"'{AUTO_LINEAR}' works for operators with one result")
     if not backward.differentiated:
         raise ForwardProblem(f"'{AUTO_LINEAR}' needs an argument that has a gradient")
+    _check_no_lists(backward, AUTO_LINEAR)
     values = [
         f"{argument.name}_t" if argument.name in backward.differentiated else argument.name
         for argument in function.func.arguments.flat_non_out
@@ -90,5 +110,10 @@ def _transpose(backward: Backward) -> str:
         raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one differentiable argument")
     if len(backward.function.func.returns) != 1 or len(backward.formulas) != 1:
         raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one result and one formula")
+    _check_no_lists(backward, AUTO_ELEMENT_WISE)
     (name,), (formula,) = backward.differentiated, backward.formulas
+    named = {f"grad_{returned.name}" for returned in backward.function.func.returns if returned.name}
+    others = sorted(identifiers(formula) & ({"grads", "retain_variables"} | named) - set(backward.arguments))
+    if others:
+        raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' needs a formula that uses 'grad', not '{others[0]}'")
     return f"({replace_words(formula, {'grad': f'{name}_t.conj()', name: f'{name}_p'})}).conj()"

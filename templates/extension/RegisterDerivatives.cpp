@@ -38,6 +38,7 @@ using at::TensorList;
 using at::TensorOptions;
 using detail::graph::IndexRangeGenerator;
 using detail::graph::any_variable_defined;
+using detail::graph::check_no_requires_grad;
 using detail::graph::compiled_autograd_apply_functional;
 using detail::graph::copy_range;
 using detail::graph::fill_gradients;

@@ -14,7 +14,7 @@ $endfor
 
 TORCH_LIBRARY_IMPL($namespace, Functionalize, m) {
 $for kernel in kernels
-  m.impl(${kernel.operator}, TORCH_FN(${kernel.name}));
+  m.impl(${kernel.operator}, ${kernel.function});
 $endfor
 }
 

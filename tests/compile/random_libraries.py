@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import random
 import re
 import shutil
@@ -18,199 +19,150 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from opgen.commands._extension import extension_templates, generate_extension, load_extension
 from opgen.diagnostics import Diagnostics, UserError
+from opgen.extension.aoti_shims import check_shims
 from opgen.extension.extension import ExtensionOptions
-from opgen.frontend.cpp_names import KEYWORDS
-from opgen.schema.types import BaseTy
+from opgen.output.files import OutputFile
+from tests.compile.random_definitions import BASE, LOOPS, Group, in_namespace, iter_definitions
+from tests.compile.random_formulas import HEADER
 from tests.compilers import QUICK
 
-_WORDS: Final = ("scale", "blend", "row", "gain", "weight", "x", "y1", "Big", "a_b", "two__lines", "k")
-_MACROS: Final = (
-    *("EOF", "NULL", "errno", "assert", "linux", "unix", "stdin", "INT_MAX", "CHECK", "I", "major", "minor"),
-    *("TORCH_API", "TORCH_CHECK", "C10_API", "M_PI", "isnan", "INFINITY", "NAN", "BUFSIZ", "signals", "ERROR", "DEBUG"),
+_BATCH: Final = 60
+"""How many groups of operators are made before opgen reads them, with those that it has taken."""
+_NAMESPACES: Final = (
+    "mine",
+    "mine",
+    "lib_2",
+    "x",
+    "self",
+    "out",
+    "grad",
+    "k",
+    "Tensor",
+    "ops",
+    "_own",
+    "result",
+    "Row",
 )
-_OURS: Final = (
-    *("self", "self_", "other", "out", "out0", "result", "result_", "grad", "grads", "grad_fn", "ks", "op", "args"),
-    *("dispatchKeySet", "schema", "name", "overload_name", "call", "redispatch", "at", "c10", "std", "torch", "Tensor"),
-    *("detail", "native", "meta", "structured", "wrapper_CPU__x", "guard", "device_guard", "common_device", "int64_t"),
-    *("dtype", "layout", "device", "pin_memory", "TensorOptions", "options", "tmp", "box", "boxed", "functionalize_x"),
-    *("node_", "guard_", "called", "kernel", "IValue", "Stack", "stack", "module", "m", "PyObject", "parser", "_r"),
-    *("vmap", "batch_rule", "mine", "MINE_API", "lib", "register", "print", "None", "lambda", "len", "list", "ops"),
-)
-_NAMES: Final = (*_WORDS * 6, *_OURS * 2, *_MACROS, *sorted(KEYWORDS))
-_SUFFIXES: Final = ("", "", "", "?", "?", "[]", "[]", "[2]", "[]?", "?[]")
-_DEFAULTS: Final = (
-    *("None", "0", "1", "-1", "2.5", "1e-05", "inf", "True", "False", "[]", "[0, 1]", "[1.5]", "[True, False]"),
-    *('"a"', "'b\\\\'", '"it\'s"', "'\\\"'", "Mean", "contiguous_format", "float", "strided", "cpu", "9999999999"),
-)
-_KEYS: Final = ("CPU", "CUDA", "Meta", "PrivateUse1", "SparseCPU", "QuantizedCPU", "AutogradCPU", "FuncTorchBatched")
-_COMPOSITES: Final = (
-    "CompositeImplicitAutograd",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
-)
-_FLAGS: Final = (
-    *("device_check: NoCheck", "device_guard: False", "tags: pointwise", "tags: core", "variants: function, method"),
-    *('doc: "a \\\\ \\" \\u2028 b"', "manual_kernel_registration: True", "use_const_ref_for_mutable_tensors: True"),
-    *("cpp_no_default_args: [x]", "autogen: {root}.out", "autogen: {root}, {root}.out", "manual_cpp_binding: True"),
-)
-
-
-_COMPILED: Final = ("Unit_", "RegisterCUDA", "RegisterPrivateUse1")
-"""What the sources that a build compiles are called, or begin with, beside the bindings."""
-_TRIES: Final = 8
-"""How many entries are made for each that opgen takes, or more."""
-
-
-def definitions(seed: int, operators: int) -> list[str]:
-    """Return the entries of a library, one or several operators each; many of them have mistakes."""
-    chance = random.Random(seed)
-    return [_group(chance, number) if chance.random() < 0.15 else _entry(chance, number) for number in range(operators)]
-
-
-def _name(chance: random.Random, number: int) -> str:
-    name = chance.choice(_NAMES)
-    return name if chance.random() < 0.3 else f"{name}_{number}"
-
-
-def _type(chance: random.Random) -> str:
-    if chance.random() < 0.4:
-        return chance.choice(("Tensor", "Tensor", "Tensor?", "Tensor[]", "Tensor(a!)", "Tensor(a)", "Tensor(a!)[]"))
-    return chance.choice(list(BaseTy.__members__)) + chance.choice(_SUFFIXES)
-
-
-def _argument(chance: random.Random) -> str:
-    default = f"={chance.choice(_DEFAULTS)}" if chance.random() < 0.25 else ""
-    return f"{_type(chance)} {chance.choice(_NAMES)}{default}"
-
-
-def _entry(chance: random.Random, number: int) -> str:
-    root = _name(chance, number) + ("_" if chance.random() < 0.1 else "")
-    overload = f".{chance.choice(_NAMES)}" if chance.random() < 0.15 else ""
-    first = ["Tensor(a!) self" if root.endswith("_") else "Tensor self"] if chance.random() < 0.8 else []
-    arguments = [*first, *(_argument(chance) for _ in range(chance.randint(0, 4)))]
-    if chance.random() < 0.2:
-        arguments.insert(chance.randint(0, len(arguments)), "*")
-    returned = "Tensor(a!)" if root.endswith("_") else _returned(chance)
-    text = f"- func: mine::{root}{overload}({', '.join(arguments)}) -> {returned}\n"
-    text += _dispatch(chance, root)
-    flags = chance.sample(_FLAGS, chance.choice((0, 0, 1, 2)))
-    return text + "".join(f"  {flag.format(root=root.removesuffix('_'))}\n" for flag in flags)
-
-
-def _returned(chance: random.Random) -> str:
-    kinds = (
-        *("Tensor", "Tensor", "Tensor", "Tensor[]", "()", "(Tensor, Tensor)", "(Tensor out, int n)", "Tensor(a)"),
-        *("Tensor(a!)", "(Tensor(a!), Tensor)", "Tensor?", "Tensor?[]", "(Tensor[], Tensor?)"),
-    )
-    return chance.choice(kinds) if chance.random() < 0.8 else _type(chance)
-
-
-def _dispatch(chance: random.Random, root: str) -> str:
-    kernel = chance.choice((root, f"k_{root}", f"own::{root}", chance.choice(_NAMES)))
-    if chance.random() < 0.3:
-        return f"  dispatch:\n    {chance.choice(_COMPOSITES)}: {kernel}\n" if chance.random() < 0.6 else ""
-    keys = chance.sample(_KEYS, chance.randint(1, 3))
-    return f"  dispatch:\n    {', '.join(keys)}: {kernel}\n"
-
-
-def _group(chance: random.Random, number: int) -> str:
-    """A structured operator with its forms."""
-    root, more = _name(chance, number), ", ".join(_argument(chance) for _ in range(chance.randint(0, 2)))
-    given = f"Tensor self{', ' + more if more else ''}"
-    parent = chance.choice(("", "", "  structured_inherits: TensorIteratorBase\n"))
-    precomputed = chance.choice(("", f"  precomputed:\n  - {chance.choice(_NAMES)} -> int {chance.choice(_NAMES)}\n"))
-    return (
-        f"- func: mine::{root}({given}) -> Tensor\n  structured_delegate: {root}.out\n"
-        f"- func: mine::{root}_({given.replace('Tensor self', 'Tensor(z!) self')}) -> Tensor(z!)\n"
-        f"  structured_delegate: {root}.out\n"
-        f"- func: mine::{root}.out({given}, *, Tensor(z!) out) -> Tensor(z!)\n  structured: True\n"
-        f"{parent}{precomputed}  dispatch:\n    CPU: {chance.choice((root, f'{root}_out'))}\n"
-    )
-
-
-# ------------------------------------------------------------------------------------- formulas
-
-
-def formula(chance: random.Random, depth: int = 3) -> str:
-    """Return a formula that is right C++ if `grad` and `self` are tensors."""
-    if depth == 0 or chance.random() < 0.2:
-        return chance.choice(("grad", "grad", "self", "grad.clone()", "self.sin()", "at::zeros_like(self)", "(grad)"))
-    inner = [formula(chance, depth - 1) for _ in range(2)]
-    shapes = (
-        *("{0} * {1}", "{0} + {1}", "-({0})", "({0}) / ({1} + 1.5e-3)", "at::where({0} > 0, {1}, {0})"),
-        *("({0}).mul(0x1F).sum_to_size(self.sizes())", "[&] {{ return {0}; }}()", "(true ? {0} : {1})"),
-        *("[](const at::Tensor & t) {{ return t * 2; }}({0})", "({0}).to(self.options())", "at::add({0}, {1}, 1'000)"),
-        *("std::vector<at::Tensor>{{{0}, {1}}}[0]", "({0}).index_select(0, at::arange(1)).expand_as(self)"),
-        *("static_cast<at::Tensor>({0})", "{0} /* a comment: ' */", "std::get<0>(std::make_tuple({0}, {1}))"),
-    )
-    return chance.choice(shapes).format(*inner)
-
-
-def derivatives(seed: int, entries: Iterable[str]) -> Iterator[str]:
-    """Yield derivatives for operators that one entry defines by itself, and whose only tensor is `self`."""
-    chance = random.Random(seed)
-    for entry in entries:
-        schema = entry.partition("- func: mine::")[2].partition("\n")[0]
-        is_fit = entry.count("- func") == 1 and schema.startswith(f"{schema.partition('(')[0]}(Tensor self")
-        if is_fit and schema.endswith("-> Tensor") and schema.count("Tensor") == 2 and chance.random() < 0.5:
-            quoted = formula(chance).replace("\\", "\\\\").replace('"', '\\"')
-            yield f'- name: {schema}\n  self: "{quoted}"\n'
 
 
 # ------------------------------------------------------------------------------------- libraries
 
 
-def write_library(folder: Path, seed: int, operators: int) -> int:
-    """Generate library number `seed` into a folder; return how many entries opgen takes."""
-    entries = definitions(seed, operators * _TRIES)
-    source = folder / "ops"
-    (source / "native").mkdir(parents=True)
-    (source / "autograd").mkdir()
-    formulas: list[str] | None = None
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What opgen makes of the definitions that it takes."""
+
+    namespace: str
+    groups: tuple[Group, ...]
+    files: tuple[OutputFile, ...]
+
+    @property
+    def operators(self) -> int:
+        return sum(group.operators for group in self.groups)
+
+    @property
+    def derivatives(self) -> int:
+        return sum(bool(group.derivatives) for group in self.groups)
+
+
+def make_library(folder: Path, seed: int, operators: int, first: Sequence[Group] = ()) -> Library:
+    """Return library number `seed`, with as many operators that opgen takes, after those of `first`.
+
+    Definitions are written to a folder.
+    """
+    chance = random.Random(seed)
+    namespace = chance.choice(_NAMESPACES)
+    options = ExtensionOptions(
+        is_fragment=chance.random() < 0.2, shim_root="install" if chance.random() < 0.3 else None
+    )
+    made = iter_definitions(seed, namespace)
+    groups: list[Group] = [in_namespace(group, namespace) for group in first]
     while True:
-        (source / "native" / "native_functions.yaml").write_text("".join(entries), encoding="utf-8")
-        (source / "autograd" / "derivatives.yaml").write_text("".join(formulas or []) or "[]", encoding="utf-8")
+        groups += itertools.islice(made, _BATCH)
+        groups, files = _accepted(folder, groups, options)
+        # The last groups are dropped if there are too many, and nothing depends on them.
+        counts = list(itertools.accumulate(group.operators for group in groups))
+        if counts and counts[-1] >= operators:
+            wanted = next(index for index, count in enumerate(counts) if count >= operators) + 1
+            if wanted < len(groups):
+                groups, files = _accepted(folder, groups[:wanted], options)
+            return Library(namespace, tuple(groups), files)
+
+
+def _accepted(
+    folder: Path, groups: list[Group], options: ExtensionOptions
+) -> tuple[list[Group], tuple[OutputFile, ...]]:
+    """Return the groups that opgen takes together, without derivatives that it refuses, and the files that it makes."""
+    source = folder / "ops"
+    for name in ("native", "autograd"):
+        (source / name).mkdir(parents=True, exist_ok=True)
+    while True:
+        derivatives = "".join(group.derivatives for group in groups)
+        (source / "native" / "native_functions.yaml").write_text("".join(g.entries for g in groups), encoding="utf-8")
+        (source / "autograd" / "derivatives.yaml").write_text(derivatives or "[]", encoding="utf-8")
         log = Diagnostics()
-        extension = load_extension(source, ExtensionOptions(), log)
+        extension = load_extension(source, options, log)
+        if extension is not None and not log.has_errors:
+            log.extend(check_shims(extension))
         try:
             files = () if extension is None or log.has_errors else generate_extension(extension, extension_templates())
         except UserError as problem:
             log.extend(problem.diagnostics)
-        if not log.has_errors and formulas is not None:
-            break
         if not log.has_errors:
-            entries = entries[:operators]
-            formulas = list(derivatives(seed, entries))
-            continue
-        wrong = {
-            (each.span.source.name.rpartition("/")[2], each.span.line) for each in log.all if each.span is not None
-        }
-        before = len(entries) + len(formulas or [])
-        entries = _without(entries, {line for name, line in wrong if name.startswith("native")})
-        formulas = formulas and _without(formulas, {line for name, line in wrong if name.startswith("deriv")})
-        assert len(entries) + len(formulas or []) < before, log.render()
-    for file in files:
-        path = folder / "mine" / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.text, encoding="utf-8")
-    return len(entries)
+            return groups, files
+        errors = [each for each in log.all if each.severity == "error"]
+        wrong = {(Path(each.span.source.name).parent.name, each.span.line) for each in errors if each.span is not None}
+        kept = _without(groups, wrong)
+        assert kept != groups, log.render()
+        groups = kept
 
 
-def _without(texts: Sequence[str], lines: set[int]) -> list[str]:
-    """Return the texts, of which a file consists, that none of the lines is in."""
-    kept, line = [], 1
-    for text in texts:
-        end = line + text.count("\n")
-        if not any(line <= wrong < end for wrong in lines):
-            kept.append(text)
-        line = end
+def _without(groups: Iterable[Group], wrong: set[tuple[str, int]]) -> list[Group]:
+    """Return the groups without those that a wrong line is in, and without wrong derivatives."""
+    kept, entry, derivative = [], 1, 1
+    for group in groups:
+        ends = entry + group.entries.count("\n"), derivative + group.derivatives.count("\n")
+        if not any(("native", line) in wrong for line in range(entry, ends[0])):
+            is_wrong = any(("autograd", line) in wrong for line in range(derivative, ends[1]))
+            kept.append(replace(group, derivatives="") if is_wrong else group)
+        entry, derivative = ends
     return kept
+
+
+def write_library(folder: Path, library: Library) -> Path:
+    """Write the files of a library, and headers that an author would write; return the folder of the sources."""
+    tree = folder / "generated"
+    texts = {file.path: file.text for file in library.files}
+    include = f"include/{library.namespace}"
+    texts[f"{include}/derivatives.h"] = HEADER.format(namespace=library.namespace)
+    texts[f"{include}/RowBase.h"] = BASE.format(namespace=library.namespace)
+    for name in (name for name in list(texts) if name.startswith("UfuncCPU_")):
+        loop = name.removeprefix("UfuncCPU_").removesuffix(".cpp")
+        texts[f"include/ufunc/{loop}.h"] = LOOPS.format(namespace=library.namespace, name=loop)
+    for name, text in texts.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tree
+
+
+def check_python(library: Library) -> str:
+    """Return why Python can't read the package; empty if it can."""
+    for file in library.files:
+        if file.path.endswith((".py", ".pyi")):
+            try:
+                compile(file.text, file.path, "exec")
+            except SyntaxError as problem:
+                return f"{file.path}:{problem.lineno}: error: {problem.msg}\n"
+    return ""
 
 
 def include_folders() -> list[str]:
@@ -236,15 +188,14 @@ def precompile(folder: Path, compiler: str, headers: Iterable[str]) -> list[str]
     return ["-include-pch", str(made)] if is_clang else ["-include", str(common)]
 
 
-def torch_headers(folder: Path) -> list[str]:
-    """The headers that a library includes and doesn't have itself; those of CUDA need what isn't installed."""
-    tree = folder / "mine"
+def torch_headers(tree: Path) -> list[str]:
+    """Return the headers that a library includes and doesn't have itself, without those of CUDA, which need its own."""
     files = (path for path in sorted(tree.rglob("*")) if path.suffix in (".h", ".cpp"))
     # Bindings are compiled alone: they declare what they need of Python's headers of torch themselves.
     texts = (path.read_text(encoding="utf-8") for path in files if path.name not in ("Python.h", "PythonBindings.cpp"))
     named = {name for text in texts for name in re.findall(r"^#include <([^>]+)>", text, re.MULTILINE)}
-    skipped = ("mine/", "ATen/ATen.h")
-    return sorted(name for name in named if not name.startswith(skipped) and "cuda" not in name.lower())
+    own = {path.relative_to(tree / "include").as_posix() for path in (tree / "include").rglob("*.h")}
+    return sorted(name for name in named - own if name != "ATen/ATen.h" and "cuda" not in name.lower())
 
 
 def _flags(compiler: str) -> list[str]:
@@ -252,19 +203,77 @@ def _flags(compiler: str) -> list[str]:
     return ["-std=c++20", "-w", *quick, *include_folders()]
 
 
-def compile_library(folder: Path, compiler: str, precompiled: Sequence[str] = ()) -> str:
+def _all_errors(compiler: str) -> str:
+    return "-ferror-limit=0" if "clang" in compiler else "-fmax-errors=0"
+
+
+def compile_library(tree: Path, compiler: str, precompiled: Sequence[str] = ()) -> str:
     """Return what a compiler's front end says about the sources of a library; empty if it takes them."""
-    tree = folder / "mine"
-    sources = [path.name for path in sorted(tree.glob("*.cpp")) if path.name.startswith(_COMPILED)]
-    whole = tree / "Whole.cpp"
-    whole.write_text("".join(f'#include "{name}"\n' for name in sources), encoding="utf-8")
-    flags = [*precompiled, *_flags(compiler), "-fsyntax-only", f"-I{tree}", f"-I{tree / 'include'}"]
+    units = [path.name for path in sorted(tree.glob("*.cpp")) if path.name not in ("Loops.cpp", "Whole.cpp")]
+    included = {
+        name
+        for unit in units
+        if unit.startswith("Unit_")
+        for name in re.findall(r'^#include "([^"]+)"', (tree / unit).read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    alone = [name for name in units if name not in included and name != "PythonBindings.cpp"]
+    loops = [name for name in alone if name.startswith("Ufunc")]
+    common = [*_flags(compiler), "-fsyntax-only", _all_errors(compiler), f"-I{tree}", f"-I{tree / 'include'}"]
+    bindings = [f"-I{sysconfig.get_paths()['include']}"]
+    sources: list[tuple[str, list[str], list[str]]] = [
+        ("Whole.cpp", [name for name in alone if name not in loops], [*precompiled]),
+        ("Loops.cpp", loops, [*precompiled, "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT"]),
+        ("PythonBindings.cpp", [], bindings),
+    ]
     said = ""
-    for source in (whole, tree / "PythonBindings.cpp"):
-        own = flags if source is whole else [*flags[len(precompiled) :], f"-I{sysconfig.get_paths()['include']}"]
-        done = subprocess.run([compiler, *own, str(source)], capture_output=True, text=True, check=False)
-        said += done.stderr if done.returncode != 0 else ""
+    for name, parts, flags in sources:
+        if parts:
+            (tree / name).write_text("".join(f'#include "{part}"\n' for part in parts), encoding="utf-8")
+        if (tree / name).exists():
+            done = subprocess.run(
+                [compiler, *flags, *common, str(tree / name)], capture_output=True, text=True, check=False
+            )
+            said += done.stderr if done.returncode != 0 else ""
     return said
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has found."""
+
+    operators: int = 0
+    derivatives: int = 0
+    failures: int = 0
+
+
+def check_library(
+    folder: Path, seed: int, given: argparse.Namespace, flags: dict[str, list[str]], tally: Tally
+) -> None:
+    """Make a library and send it through each compiler's front end; keep it if one refuses it."""
+    try:
+        library = make_library(folder, seed, given.operators)
+    except Exception:  # a bug of opgen's in one library must not hide the others
+        tally.failures += 1
+        shutil.copytree(folder, given.keep / f"{seed}-opgen", dirs_exist_ok=True)
+        print(f"library {seed}: opgen fails\n{traceback.format_exc(limit=-4)}", flush=True)
+        return
+    tree = write_library(folder, library)
+    tally.operators += library.operators
+    tally.derivatives += library.derivatives
+    counts = f"{library.operators} operators, {library.derivatives} with derivatives"
+    for compiler in ("python", *given.compiler):
+        if compiler != "python" and compiler not in flags:
+            place = given.keep / f"headers-{Path(compiler).name}"
+            place.mkdir(parents=True, exist_ok=True)
+            flags[compiler] = precompile(place, compiler, torch_headers(tree))
+        said = check_python(library) if compiler == "python" else compile_library(tree, compiler, flags[compiler])
+        print(f"library {seed}, {counts}, {compiler}: {'fails' if said else 'clean'}", flush=True)
+        if said:
+            tally.failures += 1
+            kept = given.keep / f"{seed}-{Path(compiler).name}"
+            shutil.copytree(folder, kept, dirs_exist_ok=True)
+            (kept / "said").write_text(said, encoding="utf-8")
+            print("\n".join([line for line in said.split("\n") if "error" in line][:6]), flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -277,25 +286,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--compiler", nargs="+", default=["g++", "clang++"])
     parser.add_argument("--keep", type=Path, default=Path("libraries-found"))
     given = parser.parse_args(arguments)
-    began, failed, taken = time.monotonic(), 0, 0
+    began, tally = time.monotonic(), Tally()
     flags: dict[str, list[str]] = {}
     for seed in range(given.start, given.start + given.count):
         with tempfile.TemporaryDirectory(prefix="opgen-library") as name:
-            taken += write_library(Path(name), seed, given.operators)
-            for compiler in given.compiler:
-                if compiler not in flags:
-                    place = given.keep / f"headers-{Path(compiler).name}"
-                    place.mkdir(parents=True, exist_ok=True)
-                    flags[compiler] = precompile(place, compiler, torch_headers(Path(name)))
-                said = compile_library(Path(name), compiler, flags[compiler])
-                print(f"library {seed}, {compiler}: {'fails' if said else 'clean'}", flush=True)
-                if said:
-                    failed += 1
-                    shutil.copytree(name, given.keep / f"{seed}-{compiler}", dirs_exist_ok=True)
-                    lines = [line for line in said.split("\n") if "error" in line]
-                    print("\n".join(lines[:6]), flush=True)
-    print(f"{given.count} libraries, {taken:,} entries, {failed} failures, {time.monotonic() - began:.0f} s")
-    return 1 if failed else 0
+            check_library(Path(name), seed, given, flags, tally)
+    counted = f"{tally.operators:,} operators, {tally.derivatives:,} with derivatives, {tally.failures} failures"
+    print(f"{given.count} libraries, {counted}, {time.monotonic() - began:.0f} s")
+    return 1 if tally.failures else 0
 
 
 if __name__ == "__main__":

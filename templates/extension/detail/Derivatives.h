@@ -4,6 +4,7 @@
 // all its operators, and take longer to compile than all else that an extension includes.
 #include <ATen/TensorGeometry.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <c10/util/irange.h>
@@ -72,6 +73,13 @@ inline void fill_gradients(variable_list& gradients, const torch::autograd::Node
     if (!gradients[at].defined() && !metadata.was_default_constructed()) {
       gradients[at] = metadata.zeros_like();
     }
+  }
+}
+
+inline void check_no_requires_grad(
+    const std::optional<at::TensorList>& tensors, const char* name, const char* operator_name) {
+  if (tensors.has_value()) {
+    torch::autograd::check_no_requires_grad(at::ITensorListRef(*tensors), name, operator_name);
   }
 }
 

@@ -23,6 +23,17 @@ inline bool is_wrapped(const std::optional<at::TensorList>& argument) {
   return argument.has_value() && is_wrapped(at::ITensorListRef(*argument));
 }
 
+inline bool is_wrapped(const c10::List<c10::List<at::Tensor>>& argument) {
+  for (const c10::List<at::Tensor>& tensors : argument.vec()) {
+    for (const at::Tensor& tensor : tensors.vec()) {
+      if (is_wrapped(tensor)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // Values that are not wrapped can't take what was computed of values that are.
 template <class... Arguments>
 void check_unwrapped(const char* name, const Arguments&... read) {
@@ -66,6 +77,15 @@ inline c10::List<std::optional<at::Tensor>> unwrap(const c10::List<std::optional
   values.reserve(argument.size());
   for (const std::optional<at::Tensor>& tensor : argument.vec()) {
     values.push_back(unwrap(tensor));
+  }
+  return values;
+}
+
+inline c10::List<c10::List<at::Tensor>> unwrap(const c10::List<c10::List<at::Tensor>>& argument) {
+  c10::List<c10::List<at::Tensor>> values;
+  values.reserve(argument.size());
+  for (const c10::List<at::Tensor>& tensors : argument.vec()) {
+    values.push_back(c10::List<at::Tensor>(at::TensorList(unwrap(at::TensorList(tensors.vec())))));
   }
   return values;
 }

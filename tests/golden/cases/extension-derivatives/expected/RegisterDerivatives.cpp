@@ -37,6 +37,7 @@ using at::TensorList;
 using at::TensorOptions;
 using detail::graph::IndexRangeGenerator;
 using detail::graph::any_variable_defined;
+using detail::graph::check_no_requires_grad;
 using detail::graph::compiled_autograd_apply_functional;
 using detail::graph::copy_range;
 using detail::graph::fill_gradients;
@@ -128,7 +129,7 @@ static variable_list ChosenBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 16 "ops/autograd/derivatives.yaml"
         grad
-#line 132 "RegisterDerivatives.cpp"
+#line 133 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -200,7 +201,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result =
 #line 5 "ops/autograd/derivatives.yaml"
           not_implemented("scale")
-#line 204 "RegisterDerivatives.cpp"
+#line 205 "RegisterDerivatives.cpp"
 ;
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -208,7 +209,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 4 "ops/autograd/derivatives.yaml"
             scale(grad, by)
-#line 212 "RegisterDerivatives.cpp"
+#line 213 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -293,7 +294,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 8 "ops/autograd/derivatives.yaml"
           grad * self
-#line 297 "RegisterDerivatives.cpp"
+#line 298 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -301,7 +302,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 7 "ops/autograd/derivatives.yaml"
             grad * by
-#line 305 "RegisterDerivatives.cpp"
+#line 306 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -386,7 +387,7 @@ at::Tensor record_chosen(c10::DispatchKeySet ks, const at::Tensor & self, bool s
   _any_requires_grad &= (
 #line 15 "ops/autograd/derivatives.yaml"
                              smooth && self.dim() > 0
-#line 390 "RegisterDerivatives.cpp"
+#line 391 "RegisterDerivatives.cpp"
 );
   detail::NodePointer<ChosenBackward0> grad_fn;
   if (_any_requires_grad) {
@@ -491,7 +492,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
       result_new_fw_grad_opt =
 #line 9 "ops/autograd/derivatives.yaml"
               scale(self_t, by_p) + scale(self_p, by_t)
-#line 495 "RegisterDerivatives.cpp"
+#line 496 "RegisterDerivatives.cpp"
 ;
   }
   if (result_new_fw_grad_opt.has_value() && result_new_fw_grad_opt.value().defined() && result.defined()) {
