@@ -203,6 +203,9 @@ BACKEND_COMPONENTS: Final = (
 FUNCTIONALITY_KEYS: Final = ("", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
 """What the names of keys that exist once for each device begin with."""
 
+_CUDA_KEYS: Final = frozenset(DispatchKey[f"{functionality}CUDA"] for functionality in FUNCTIONALITY_KEYS)
+_XPU_KEYS: Final = frozenset(DispatchKey[f"{functionality}XPU"] for functionality in FUNCTIONALITY_KEYS)
+
 STRUCTURED_DISPATCH_KEYS: Final = frozenset(
     {DispatchKey.CPU, DispatchKey.CUDA, DispatchKey.MPS, DispatchKey.MTIA, DispatchKey.XPU}
 )
@@ -227,12 +230,12 @@ def is_generic_dispatch_key(dk: DispatchKey) -> bool:
 
 def is_cuda_dispatch_key(dk: DispatchKey) -> bool:
     """Return whether kernels under this key run on CUDA devices."""
-    return dk.name in ("CUDA", "QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA", "AutogradCUDA")
+    return dk in _CUDA_KEYS
 
 
 def is_xpu_dispatch_key(dk: DispatchKey) -> bool:
     """Return whether kernels under this key run on XPU devices."""
-    return dk.name in ("XPU", "QuantizedXPU", "SparseXPU", "SparseCsrXPU", "NestedTensorXPU", "AutogradXPU")
+    return dk in _XPU_KEYS
 
 
 def is_structured_dispatch_key(dk: DispatchKey) -> bool:
@@ -277,7 +280,11 @@ TORCH_DISPATCH_KEYS: Final = (
     DispatchKey.ZeroTensor,
     DispatchKey.MTIA,
 )
-"""The keys that torch's own build registers kernels under, in the order in which it writes them."""
+"""The keys that torch's own build registers kernels under, in the order in which it writes them.
+
+The list is for all releases: where one has none of these kernels, its definitions name none. Only which keys need
+`--xpu` differs (`Release.xpu_keys`).
+"""
 
 MPS_DISPATCH_KEYS: Final = (DispatchKey.MPS, DispatchKey.SparseMPS, DispatchKey.SparseCsrMPS)
 """Those of them that only a build for MPS has."""

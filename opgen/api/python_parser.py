@@ -17,6 +17,7 @@ from typing import Final
 
 from opgen.api import cpp
 from opgen.api.types import UnsupportedTypeError
+from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
 TENSOR: Final = BaseType(BaseTy.Tensor)
@@ -24,69 +25,60 @@ BOOL: Final = BaseType(BaseTy.bool)
 FLOAT: Final = BaseType(BaseTy.float)
 DIMNAME: Final = BaseType(BaseTy.Dimname)
 
-PARSER_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "Tensor",
-        BaseTy.int: "int64_t",
-        BaseTy.float: "double",
-        BaseTy.str: "c10::string_view",
-        BaseTy.SymInt: "SymInt",
-        **{
-            ty: ty.name
-            for ty in (
-                BaseTy.bool,
-                BaseTy.Scalar,
-                BaseTy.ScalarType,
-                BaseTy.Generator,
-                BaseTy.Layout,
-                BaseTy.Device,
-                BaseTy.DeviceIndex,
-                BaseTy.Dimname,
-                BaseTy.MemoryFormat,
-                BaseTy.Storage,
-                BaseTy.Stream,
-                BaseTy.QScheme,
-            )
-        },
-    }
-)
-"""The parser's name of each type; other types can't come from Python."""
-
 STUB_NUMBER: Final = "Number | _complex"
 STUB_SYMINT: Final = "_int | SymInt"
 
-STUB_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "Tensor",
-        BaseTy.Scalar: STUB_NUMBER,
-        BaseTy.int: "_int",
-        BaseTy.DeviceIndex: "_int",
-        BaseTy.SymInt: STUB_SYMINT,
-        BaseTy.float: "_float",
-        BaseTy.bool: "_bool",
-        BaseTy.str: "str",
-        BaseTy.ScalarType: "_dtype",
-        BaseTy.Layout: "_layout",
-        BaseTy.Device: "DeviceLikeType | None",
-        BaseTy.MemoryFormat: "memory_format",
-        BaseTy.QScheme: "_qscheme",
-        BaseTy.Generator: "Generator",
-        BaseTy.Storage: "Storage | UntypedStorage",
-        BaseTy.Stream: "Stream",
-        BaseTy.Dimname: "str | EllipsisType | None",
-    }
-)
-"""The types that stubs give arguments, by the type in the schema; a device may be given by name or as None."""
 
-_PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
+@dataclass(frozen=True, slots=True)
+class _PythonType:
+    """What Python calls a base type of schemas."""
+
+    parser: str
+    """The argument parser's name of it."""
+    stub: str = ""
+    """The type that stubs give arguments."""
+    method: str = ""
+    """The parser's method that returns a value; optional types add the suffix `Optional`."""
+    list: str = ""
+    """The parser's name of a list, if it is no `ArrayRef` of the element."""
+    list_method: str = ""
+    """The parser's method that returns a list."""
+    imported: str = ""
+    """What stubs import from torch for it."""
+
+
+_TYPES: Final[Mapping[BaseTy, _PythonType]] = MappingProxyType(
     {
-        BaseTy.Tensor: "TensorList",
-        BaseTy.int: "IntArrayRef",
-        BaseTy.SymInt: "SymIntArrayRef",
-        BaseTy.Scalar: "ScalarList",
-        BaseTy.Dimname: "DimnameList",
+        BaseTy.Tensor: _PythonType("Tensor", "Tensor", "tensor", "TensorList", "tensorlist", imported="Tensor"),
+        BaseTy.Scalar: _PythonType("Scalar", STUB_NUMBER, "scalar", "ScalarList", "scalarlist"),
+        BaseTy.int: _PythonType("int64_t", "_int", "toInt64", "IntArrayRef", "intlist"),
+        BaseTy.DeviceIndex: _PythonType("DeviceIndex", "_int", "toInt64"),
+        BaseTy.SymInt: _PythonType(
+            "SymInt", STUB_SYMINT, "toSymInt", "SymIntArrayRef", "symintlist", imported="SymInt"
+        ),
+        BaseTy.float: _PythonType("double", "_float", "toDouble", list_method="doublelist"),
+        BaseTy.bool: _PythonType("bool", "_bool", "toBool"),
+        BaseTy.str: _PythonType("c10::string_view", "str", "stringView"),
+        BaseTy.ScalarType: _PythonType("ScalarType", "_dtype", "scalartype", imported="dtype as _dtype"),
+        BaseTy.Layout: _PythonType("Layout", "_layout", "layout", imported="layout as _layout"),
+        # A device may be given by name or as None.
+        BaseTy.Device: _PythonType("Device", "DeviceLikeType | None", "device", imported="device as _device"),
+        BaseTy.MemoryFormat: _PythonType("MemoryFormat", "memory_format", "memoryformat", imported="memory_format"),
+        BaseTy.QScheme: _PythonType("QScheme", "_qscheme", imported="qscheme as _qscheme"),
+        BaseTy.Generator: _PythonType("Generator", "Generator", imported="Generator"),
+        BaseTy.Storage: _PythonType("Storage", "Storage | UntypedStorage", "storage", imported="UntypedStorage"),
+        BaseTy.Stream: _PythonType("Stream", "Stream", "stream", imported="Stream"),
+        BaseTy.Dimname: _PythonType("Dimname", "str | EllipsisType | None", "dimname", "DimnameList", "dimnamelist"),
     }
 )
+"""The types that can come from Python."""
+
+STUB_TYPES: Final[Mapping[BaseTy, str]] = MappingProxyType({ty: each.stub for ty, each in _TYPES.items()})
+"""The types that stubs give arguments, by the type in the schema."""
+STUB_IMPORTS: Final = tuple(
+    sorted({"contiguous_format", *(each.imported for each in _TYPES.values() if each.imported)}, key=str.lower)
+)
+"""What stubs import from torch: these types, and the names of defaults."""
 
 # --------------------------------------------------------------------------------- types
 
@@ -94,8 +86,8 @@ _PARSER_LISTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
 def argument_type_str(t: Type, *, simple_type: bool = False) -> str:
     """Return the parser's spelling of `t`; with `simple_type`, without the size of a list."""
     if isinstance(t, BaseType):
-        if t.name in PARSER_TYPES:
-            return PARSER_TYPES[t.name]
+        if t.name in _TYPES:
+            return _TYPES[t.name].parser
     elif isinstance(t, OptionalType):
         return f"{argument_type_str(t.elem, simple_type=simple_type)}?"
     elif isinstance(t, ListType):
@@ -111,8 +103,8 @@ def _list_type_str(t: ListType, simple_type: bool) -> str:
         return f"::std::array<bool,{t.size}>"
     if not isinstance(elem, BaseType) or elem == BOOL:
         raise UnsupportedTypeError(t, "can't be given from Python")
-    name = _PARSER_LISTS.get(elem.name)
-    if name is None:
+    name = _TYPES[elem.name].list if elem.name in _TYPES else ""
+    if not name:
         return f"ArrayRef<{argument_type_str(elem)}>"
     return name if t.size is None or simple_type else f"{name}[{t.size}]"
 
@@ -206,39 +198,6 @@ def default_value(default: str | None, t: Type) -> str:
 
 # -------------------------------------------------------------------------------- values
 
-_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "tensor",
-        BaseTy.Scalar: "scalar",
-        BaseTy.int: "toInt64",
-        BaseTy.DeviceIndex: "toInt64",
-        BaseTy.SymInt: "toSymInt",
-        BaseTy.float: "toDouble",
-        BaseTy.bool: "toBool",
-        BaseTy.str: "stringView",
-        BaseTy.ScalarType: "scalartype",
-        BaseTy.Layout: "layout",
-        BaseTy.Device: "device",
-        BaseTy.MemoryFormat: "memoryformat",
-        BaseTy.Storage: "storage",
-        BaseTy.Stream: "stream",
-        BaseTy.Dimname: "dimname",
-    }
-)
-"""The parser's method that returns a value of a type; optional types add the suffix `Optional`."""
-
-_LIST_UNPACKERS: Final[Mapping[BaseTy, str]] = MappingProxyType(
-    {
-        BaseTy.Tensor: "tensorlist",
-        BaseTy.int: "intlist",
-        BaseTy.SymInt: "symintlist",
-        BaseTy.float: "doublelist",
-        BaseTy.Scalar: "scalarlist",
-        BaseTy.Dimname: "dimnamelist",
-    }
-)
-
-
 _OPTIONAL_LISTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.Dimname)))
 """The elements of lists that the parser returns as optional lists."""
 _NEVER_OPTIONAL: Final = frozenset(map(BaseType, (BaseTy.Storage, BaseTy.Stream)))
@@ -273,13 +232,16 @@ def has_optional_method(t: Type) -> bool:
 
 
 def _unpacker(t: Type) -> str:
-    if isinstance(t, BaseType) and t.name in _UNPACKERS:
-        return _UNPACKERS[t.name]
-    if isinstance(t, ListType):
+    method = ""
+    if isinstance(t, BaseType) and t.name in _TYPES:
+        method = _TYPES[t.name].method
+    elif isinstance(t, ListType):
         if t.elem == OptionalType(TENSOR):
             return "list_of_optional_tensors"
         if t.elem == TENSOR and t.size is not None:
             return f"tensorlist_n<{t.size}>"
-        if isinstance(t.elem, BaseType) and t.elem.name in _LIST_UNPACKERS:
-            return _LIST_UNPACKERS[t.elem.name]
-    raise UnsupportedTypeError(t, "can't be given from Python")
+        if isinstance(t.elem, BaseType) and t.elem.name in _TYPES:
+            method = _TYPES[t.elem.name].list_method
+    if not method:
+        raise UnsupportedTypeError(t, "can't be given from Python")
+    return method

@@ -110,6 +110,8 @@ class BaseCppType:
     """The namespace, or an empty string."""
     name: str
     """The name within the namespace."""
+    header: str = ""
+    """The header that declares it, if the headers for `at::Tensor` don't."""
 
     def __str__(self) -> str:
         return f"{self.ns}::{self.name}" if self.ns else self.name
@@ -396,7 +398,7 @@ scalarTypeT: Final = BaseCppType("at", "ScalarType")
 tensorT: Final = BaseCppType("at", "Tensor")
 optionalTensorRefT: Final = BaseCppType("at", "OptionalTensorRef")
 tensorListT: Final = BaseCppType("at", "TensorList")
-iTensorListRefT: Final = BaseCppType("at", "ITensorListRef")
+iTensorListRefT: Final = BaseCppType("at", "ITensorListRef", header="ATen/core/IListRef.h")
 iOptTensorListRefT: Final = BaseCppType("at", "IOptTensorListRef")
 dimVectorT: Final = BaseCppType("at", "DimVector")
 dimnameT: Final = BaseCppType("at", "Dimname")

@@ -9,24 +9,25 @@ so that adding an operator changes no header of another's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from opgen.api.types import BASE_TYPE_TO_CPP, iTensorListRefT
 from opgen.dest.includes import by_root_name
 from opgen.extension.extension import Extension
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
-_COSTLY_TYPES: Final = MappingProxyType(
+_COSTLY_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "ITensorListRef": "ATen/core/IListRef.h",
+        **{str(each): each.header for each in (*BASE_TYPE_TO_CPP.values(), iTensorListRefT) if each.header},
         "c10::List<": "ATen/core/List.h",
         "c10::Dict<": "ATen/core/ivalue.h",
         "c10::IValue": "ATen/core/ivalue.h",
-        "c10::Stream": "c10/core/Stream.h",
     },
 )
+"""Names of types, and the headers that declare them."""
 
 
 def header(extension: Extension, path: str) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from opgen.api.python import structseq_fieldnames
+from opgen.api.python_parser import STUB_IMPORTS
 from opgen.api.python_stubs import structseq_class
 from opgen.dest.stubs import render_stubs, stub_definitions
 from opgen.extension.extension import Extension
@@ -50,7 +51,7 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
     if shapes:
         yield file("_meta.py", text=shapes.text)
     yield file("_compiling.py")
-    yield file("_C.pyi", functions=_stubs(python))
+    yield file("_C.pyi", imports=STUB_IMPORTS, functions=_stubs(python))
     if returns:
         yield file("return_types.py", names=sorted(returns))
         yield file("return_types.pyi", classes=[structseq_class(name, returns[name]) for name in sorted(returns)])

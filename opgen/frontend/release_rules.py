@@ -23,30 +23,30 @@ _MAY_BE_RANDOM: Final = re.compile("Generator|rand|dropout")
 """Words in the schemas of random operators."""
 
 
-def check_removed_types(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each argument whose type the release has removed."""
-    words = [str(type.name) for type in release.removed_types]
+def check_types(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each argument whose type is missing from the release."""
+    words = [str(type.name) for type in release.missing_types]
     for entry in entries:
         if not any(word in entry.func.text for word in words):
             continue
         for argument in entry.function.func.arguments.flat_all:
             type = argument.type.base_ty
-            if type is not None and type in release.removed_types:
+            if type is not None and type in release.missing_types:
                 message = f"torch {release.name} has no type '{type.name}'"
                 yield Diagnostic("unknown-type", message, entry.argument_span(argument.name), _last_with(type))
 
 
-def check_removed_keys(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each kernel under a dispatch key that the release has removed."""
+def check_keys(entries: Iterable[Entry], release: Release) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each kernel under a dispatch key that is missing from the release."""
     for entry in entries:
-        for key in filter(release.removed_keys.__contains__, entry.kernels):
+        for key in filter(release.missing_keys.__contains__, entry.kernels):
             message = f"torch {release.name} has no dispatch key '{key}'"
             yield Diagnostic("unknown-dispatch-key", message, entry.key_span(key), "remove this kernel")
 
 
 def _last_with(type: BaseTy) -> str:
-    """Return the flag with which definitions may have a type that was removed."""
-    names = [release.name for release in known_releases() if type not in release.removed_types]
+    """Return the flag with which definitions may have a type that is missing from their release."""
+    names = [release.name for release in known_releases() if type not in release.missing_types]
     return f"{TORCH_VERSION_FLAG} {names[-1]} has it" if names else ""
 
 

@@ -39,7 +39,7 @@ from opgen.frontend.entry_fields import (
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
 from opgen.frontend.registered_rules import check_registered_types, wanted_registered_default
-from opgen.frontend.release_rules import check_removed_keys, check_removed_types, check_seeded
+from opgen.frontend.release_rules import check_keys, check_seeded, check_types
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
     Argument,
@@ -71,10 +71,10 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -> None:
     """Log every violation of the rules for single entries."""
     log.extend(_breaches(entries))
-    log.extend(check_removed_keys(entries, release))
+    log.extend(check_keys(entries, release))
     foreign = [entry for entry in entries if entry.function.func.is_liberal]
     own = [entry for entry in entries if not entry.function.func.is_liberal]
-    log.extend(check_removed_types(own, release))
+    log.extend(check_types(own, release))
     log.extend(check_seeded(entries if not foreign else (), release))
     log.extend(replace(untagged, severity="warning") for untagged in check_seeded(foreign, release))
     log.extend(_check_return_aliases(entries))

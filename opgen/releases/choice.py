@@ -130,10 +130,10 @@ def _release_of(version: str, who: str, log: Diagnostics, *, flag: str = TORCH_V
 
 def _release_with_types(release: Release, definitions: Path | None, log: Diagnostics) -> Release:
     """Return the release, or the newest one that still has all types of the definitions."""
-    if definitions is None or not release.removed_types:
+    if definitions is None or not release.missing_types:
         return release
-    used = _removed_types_in(definitions, release)
-    having = [each for each in known_releases() if used and used.isdisjoint(each.removed_types)]
+    used = _missing_types_in(definitions, release)
+    having = [each for each in known_releases() if used and used.isdisjoint(each.missing_types)]
     if not having:
         return release
     names = ", ".join(sorted(f"'{type.name}'" for type in used))
@@ -142,10 +142,10 @@ def _release_with_types(release: Release, definitions: Path | None, log: Diagnos
     return having[-1]
 
 
-def _removed_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
-    """Return the types in schemas of a file, or of `native/native_functions.yaml` below a folder, that were removed."""
+def _missing_types_in(definitions: Path, release: Release) -> frozenset[BaseTy]:
+    """Return the types in schemas of a file, or of a folder's definitions, that are missing from the release."""
     path = definitions / "native" / "native_functions.yaml" if definitions.is_dir() else definitions
     text = read_text_if_possible(path)
     return frozenset(
-        type for type in release.removed_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
+        type for type in release.missing_types if re.search(rf"^- func:[^#\n]*[(, ]{type.name}\b", text, re.MULTILINE)
     )

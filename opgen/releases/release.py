@@ -1,6 +1,6 @@
 """What differs between releases of torch, field by field.
 
-    release.removed_types       the types that a schema can't have
+    release.missing_types       the types that a schema can't have
     release.xpu_keys            the dispatch keys that only a build for XPU has
 
 Code reads these fields and doesn't compare versions; only lists that users may write say `since` (`Release.has`). The
@@ -23,10 +23,10 @@ class Release:
     """Major and minor number."""
 
     # What definitions may say.
-    removed_types: frozenset[BaseTy]
-    """Types of earlier releases that schemas can't have any more."""
-    removed_keys: frozenset[DispatchKey]
-    """Dispatch keys of earlier releases that no kernel can be registered under any more."""
+    missing_types: frozenset[BaseTy]
+    """Types of other releases, older or newer, that schemas can't have."""
+    missing_keys: frozenset[DispatchKey]
+    """Dispatch keys of other releases, older or newer, that no kernel can be registered under."""
     unseeded_operators: frozenset[str]
     """Operators that sound random, but don't need the tag `nondeterministic_seeded`."""
     without_functional_form: frozenset[str]

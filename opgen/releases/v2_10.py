@@ -45,8 +45,8 @@ _COMPLEX_GRADIENTS: Final = frozenset(
 
 V2_10: Final = Release(
     version=(2, 10),
-    removed_types=frozenset(),
-    removed_keys=frozenset({DispatchKey.MKLDNN, DispatchKey.OpenGL, DispatchKey.OpenCL, DispatchKey.IDEEP}),
+    missing_types=frozenset(),
+    missing_keys=frozenset({DispatchKey.MKLDNN, DispatchKey.OpenGL, DispatchKey.OpenCL, DispatchKey.IDEEP}),
     unseeded_operators=frozenset({"_cudnn_init_dropout_state"}),
     without_functional_form=frozenset(
         {

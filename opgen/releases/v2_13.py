@@ -21,7 +21,7 @@ V2_13: Final = replace(
     shims_have_guards=True,
     autograd_shards=10,
     named_dimensions=False,
-    removed_types=frozenset({BaseTy.Dimname}),
+    missing_types=frozenset({BaseTy.Dimname}),
     stable_types=V2_12.stable_types | {BaseTy.Generator},
-    removed_keys=V2_12.removed_keys | {DispatchKey.Named},
+    missing_keys=V2_12.missing_keys | {DispatchKey.Named},
 )

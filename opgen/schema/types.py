@@ -340,8 +340,9 @@ _BASE_TYPES: Final[Mapping[BaseTy, BaseType]] = MappingProxyType({ty: _make_base
 _BASE_TYPES_BY_NAME: Final[Mapping[str, BaseType]] = MappingProxyType({ty.text: ty for ty in _BASE_TYPES.values()})
 
 
-_SUGGESTED: Final = tuple(ty.name for ty in BaseTy if ty is not BaseTy.Dimname)
-"""The types that any release of torch has."""
+OF_SOME_RELEASES: Final = frozenset({BaseTy.Dimname})
+"""The types that some release of torch doesn't have: `missing_types` of that release."""
+_SUGGESTED: Final = tuple(ty.name for ty in BaseTy if ty not in OF_SOME_RELEASES)
 
 
 def _read_plain_type(cursor: Cursor) -> Type:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from opgen.api.python_parser import STUB_IMPORTS
 from opgen.api.python_stubs import return_type_str_pyi
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.any_operator import FUNCTIONAL_PREFIX, functional_schema, needs_functional_form
@@ -75,7 +76,8 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
         yield file("_meta.py", text=shapes.text)
     yield file("_functions.py", functions=[render_function(function, python) for function in functions])
     # The stub of an extension's module `_C`, whose functions these are.
-    stub = templates.render(f"{FOLDER}/_C.pyi.in", {**env, "functions": [render_stub(each) for each in functions]})
+    stubs = [render_stub(each) for each in functions]
+    stub = templates.render(f"{FOLDER}/_C.pyi.in", {**env, "imports": STUB_IMPORTS, "functions": stubs})
     yield OutputFile(f"{FOLDER}/{extension.package}/_functions.pyi", stub)
     yield OutputFile(f"{FOLDER}/{extension.package}/_C.pyi", _EMPTY_STUB)
     if returns:

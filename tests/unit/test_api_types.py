@@ -39,10 +39,14 @@ from opgen.api.types import (
     scalar_t,
     tensorT,
 )
+from opgen.diagnostics import Diagnostics
 from opgen.model import Argument, BaseTy, ScalarType, Type
+from opgen.releases.choice import choose_release
 
-BASES = [*(ty.name for ty in BaseTy if ty is not BaseTy.Dimname), "__torch__.torch.classes.foo.Bar"]
-"""The types that the installed torch has: names of dimensions are of older releases."""
+INSTALLED = choose_release(None, None, Diagnostics())
+assert INSTALLED is not None
+BASES = [*(ty.name for ty in BaseTy if ty not in INSTALLED.release.missing_types), "__torch__.torch.classes.foo.Bar"]
+"""The types that the installed torch has."""
 SHAPES = ["{}", "{}?", "{}[]", "{}[2]", "{}[]?", "{}[2]?", "{}?[]", "{}?[2]", "{}[][]", "{}[2][]", "{}?[]?"]
 TYPES = [shape.format(base) for base in BASES for shape in SHAPES]
 OPTIONAL_LISTS = ("Tensor[]?", "Tensor[2]?")
