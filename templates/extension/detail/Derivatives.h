@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -76,8 +77,10 @@ inline void fill_gradients(variable_list& gradients, const torch::autograd::Node
   }
 }
 
-inline void check_no_requires_grad(
-    const std::optional<at::TensorList>& tensors, const char* name, const char* operator_name) {
+// torch has this for every type but one; a list must not be converted to that.
+template <class T>
+  requires std::is_same_v<T, std::optional<at::TensorList>>
+void check_no_requires_grad(const T& tensors, const char* name, const char* operator_name) {
   if (tensors.has_value()) {
     torch::autograd::check_no_requires_grad(at::ITensorListRef(*tensors), name, operator_name);
   }
