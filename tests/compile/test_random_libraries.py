@@ -38,8 +38,10 @@ FOUND: Final = (
         "  self: use(grad, other)\n  result: use(self_t)\n",
     ),
     Group(
-        "- func: mine::found_f(Tensor self, Tensor[]? a, Tensor[] b, int default) -> Tensor\n  dispatch: {CPU: found_f}\n",
-        "- name: found_f(Tensor self, Tensor[]? a, Tensor[] b, int default) -> Tensor\n  self: grad\n  result: auto_linear\n",
+        "- func: mine::found_f(Tensor self, Tensor[]? a, Tensor[] b, int default) -> Tensor\n"
+        "  dispatch: {CPU: found_f}\n",
+        "- name: found_f(Tensor self, Tensor[]? a, Tensor[] b, int default) -> Tensor\n"
+        "  self: grad\n  result: auto_linear\n",
     ),
     Group(
         "- func: mine::found_g(Tensor(a) self, Tensor[]? more, float[]? b, int[]? c, str? d) -> Tensor(a)\n"
