@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.compilers import QUICK
 from tests.fetch import MLX, resource
 from tests.sharing import Share
 
@@ -57,10 +58,10 @@ def run(mlx: Path) -> Run:
 def configure(mlx: Path, run: Run) -> Run:
     """Configures a project of MLX with CMake."""
 
-    def configure_in(source: Path, build: Path, **settings: object) -> subprocess.CompletedProcess[str]:
+    def configure_in(source: Path, build: Path, *flags: str, **settings: object) -> subprocess.CompletedProcess[str]:
         return run(
             *("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-Dopgen_DIR={REPOSITORY / 'opgen' / 'cmake'}"),
-            f"-DPython_EXECUTABLE={mlx / 'bin' / 'python'}",
+            *(f"-DPython_EXECUTABLE={mlx / 'bin' / 'python'}", *flags),
             **settings,
         )
 
@@ -72,7 +73,9 @@ def example(share: Share, run: Run, configure: Run) -> Path:
     """The folder that the example is built in, once for all tests: CMake's, with the package in python/."""
 
     def build(folder: Path) -> None:
-        done = configure(REPOSITORY / "examples" / "mlx", folder)
+        # A build that takes little time; that of a new project is as users have it.
+        quick = ("-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG=-O0 {QUICK}")
+        done = configure(REPOSITORY / "examples" / "mlx", folder, *quick)
         assert done.returncode == 0, done.stdout + done.stderr
         done = run("cmake", "--build", folder)
         assert done.returncode == 0, done.stdout + done.stderr
