@@ -24,7 +24,7 @@ from typing import Final
 
 import pytest
 
-from tests.compilers import QUICK
+from tests.compilers import HELPERS, QUICK, together
 from tests.conformance.flagsets import FlagSet
 from tests.conformance.runs import run_command
 from tests.sharing import Share
@@ -62,19 +62,16 @@ WHOLE_HEADERS: Final = (
     "Operators.h",
     "MetaFunctions.h",
 )
-# The slowest first, so that parallel workers end together.
+# Those that are one for the compiler, which takes seconds for what they all instantiate of torch's templates.
 SOURCES: Final = (
-    "ATen/RegisterFunctionalization_1.cpp",
-    "ATen/RegisterCPU_1.cpp",
-    "ATen/Operators_0.cpp",
-    "ATen/RegisterSparseCUDA_0.cpp",
-    "ATen/RegisterCompositeImplicitAutogradNestedTensor_0.cpp",
-    "ATen/CompositeViewCopyKernels.cpp",
-    "ATen/RegisterBackendSelect.cpp",
-    "ATen/RegisterSchema.cpp",
-    f"{SHIMS}/c_shim_aten.cpp",
-    f"{SHIMS}/c_shim_cpu.cpp",
-    f"{SHIMS}/c_shim_cuda.cpp",
+    (
+        *("ATen/RegisterFunctionalization_1.cpp", "ATen/Operators_0.cpp", "ATen/RegisterBackendSelect.cpp"),
+        *("ATen/RegisterSchema.cpp", f"{SHIMS}/c_shim_aten.cpp", f"{SHIMS}/c_shim_cpu.cpp", f"{SHIMS}/c_shim_cuda.cpp"),
+    ),
+    (
+        *("ATen/RegisterCPU_1.cpp", "ATen/RegisterSparseCUDA_0.cpp", "ATen/CompositeViewCopyKernels.cpp"),
+        "ATen/RegisterCompositeImplicitAutogradNestedTensor_0.cpp",
+    ),
 )
 # These begin with headers that must stand by themselves (Functions.h, FunctionalInverses.h, TensorBody.h), or say that
 # they do without the class `Tensor`.
@@ -167,9 +164,12 @@ def _including(folder: Path, *lines: str) -> Path:
     return source
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_source(name: str, compiler: Compiler, tree: Path, precompiled: tuple[str, ...]) -> None:
-    compiler.check(tree / name, tree, *precompiled)
+@pytest.mark.parametrize("names", SOURCES, ids=["calls", "kernels"])
+def test_sources(
+    names: tuple[str, ...], compiler: Compiler, tree: Path, precompiled: tuple[str, ...], tmp_path: Path
+) -> None:
+    for source in together([tree / name for name in names], tmp_path / "whole", helpers=HELPERS):
+        compiler.check(source, tree, *precompiled)
 
 
 @pytest.mark.parametrize("name", SOURCES_WITHOUT_COMMON)
@@ -183,24 +183,17 @@ def test_header_alone(name: str, compiler: Compiler, tree: Path, tmp_path: Path)
     compiler.check(source, tree, PER_OPERATOR)
 
 
-@pytest.mark.parametrize("name", HEADERS_AFTER_TENSOR)
-def test_header_after_the_tensor_class(
-    name: str, compiler: Compiler, tree: Path, precompiled: tuple[str, ...], tmp_path: Path
-) -> None:
-    compiler.check(_including(tmp_path, f"#include <ATen/{name}>"), tree, *precompiled)
-
-
-@pytest.mark.parametrize("name", WHOLE_HEADERS)
-def test_header_of_all_operators(name: str, compiler: Compiler, whole_tree: Path, tmp_path: Path) -> None:
-    compiler.check(_including(tmp_path, f"#include <ATen/{name}>"), whole_tree)
-
-
-def test_registration_declarations(
+def test_headers_after_the_tensor_class(
     compiler: Compiler, tree: Path, precompiled: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """A list for backends out of the tree to read. It's C++ too, once `std` the operator isn't `std` the namespace."""
-    lines = ("namespace registration {", "#include <ATen/RegistrationDeclarations.h>", "}")
+    """These, and a list for backends out of the tree to read. It's C++ too, once `std` the operator isn't `std`."""
+    lines = [f"#include <ATen/{name}>" for name in HEADERS_AFTER_TENSOR]
+    lines += ("namespace registration {", "#include <ATen/RegistrationDeclarations.h>", "}")
     compiler.check(_including(tmp_path, *lines), tree, *precompiled)
+
+
+def test_headers_of_all_operators(compiler: Compiler, whole_tree: Path, tmp_path: Path) -> None:
+    compiler.check(_including(tmp_path, *(f"#include <ATen/{name}>" for name in WHOLE_HEADERS)), whole_tree)
 
 
 def test_shim_headers(compiler: Compiler, tree: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the autograd generator writes is C++: a sample of each family goes through the compiler's front end.
 
 The generated folder stands where torch's build has it, in front of torch's installed headers and beside Python's.
-Sources are read over a precompiled header of what those headers declare.
+Sources of a kind are read together, so that the compiler reads those headers once.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program
 from opgen.output.template import TemplateSet
 from tests.compile.test_compile import Compiler, compiler
+from tests.compilers import together
 from tests.conformance.runs import run_command
 from tests.sharing import Share
 from tests.unit.tiny_programs import options_of
@@ -25,27 +26,12 @@ from tests.unit.tiny_programs import options_of
 __all__ = ["compiler"]
 
 GENERATED: Final = "torch/csrc/autograd/generated"
-# Not the kernels, which take longest: test_compile_packaged has those of other definitions. The slowest first, so that
-# parallel workers end together.
+# Not the kernels, which take longest: test_compile_packaged has those of other definitions.
 SOURCES: Final = (
-    "Functions.cpp",
-    "python_functions_0.cpp",
-    "TraceType_3.cpp",
-    "python_fft_functions.cpp",
-    "python_return_types.cpp",
-    "ViewFuncs.cpp",
-    "python_enum_tag.cpp",
+    ("Functions.cpp", "TraceType_3.cpp", "ViewFuncs.cpp"),
+    *[("python_functions_0.cpp", "python_fft_functions.cpp", "python_return_types.cpp", "python_enum_tag.cpp")],
 )
-COMMON: Final = (
-    "torch/csrc/utils/pybind.h",
-    "torch/csrc/utils/python_arg_parser.h",
-    "torch/csrc/autograd/FunctionsManual.h",
-    "torch/csrc/autograd/VariableTypeUtils.h",
-    "torch/csrc/autograd/python_cpp_function.h",
-    "torch/csrc/autograd/python_variable.h",
-    "torch/csrc/jit/frontend/tracer.h",
-    "torch/library.h",
-)
+"""Those that are one for the compiler, which reads torch's headers once."""
 PYTHON: Final = f"-I{sysconfig.get_path('include')}"
 
 
@@ -72,15 +58,7 @@ def _generate(torch_source: Path, root: Path) -> None:
         (root / "ATen" / file.path).write_text(file.text, encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
-def precompiled(compiler: Compiler, autograd_tree: Path, share: Share) -> tuple[str, ...]:
-    """Flags for the sources."""
-    folder = share.folder(
-        "precompiled-autograd", lambda folder: compiler.precompile(COMMON, folder, autograd_tree, PYTHON)
-    )
-    return (PYTHON, "-include", str(folder / "common.h"))
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_source(source: str, autograd_tree: Path, compiler: Compiler, precompiled: tuple[str, ...]) -> None:
-    compiler.check(autograd_tree / GENERATED / source, autograd_tree, *precompiled)
+@pytest.mark.parametrize("sources", SOURCES, ids=["engine", "bindings"])
+def test_sources(sources: tuple[str, ...], autograd_tree: Path, compiler: Compiler, tmp_path: Path) -> None:
+    for source in together([autograd_tree / GENERATED / name for name in sources], tmp_path / "whole"):
+        compiler.check(source, autograd_tree, PYTHON)

@@ -7,9 +7,10 @@ installed headers, so that `ATen/Functions.h` and the class `Tensor` are the gen
     stubs/                          what torch doesn't install (CUDA, a JSON library, a kernel)
     <site-packages>/torch/include/
 
-All headers go together, as one source.  Sources go one by one, over a precompiled header of what nearly all
+All headers go together, as one source.  Sources go several at a time, over a precompiled header of what nearly all
 of them include first: one shard of each template, without those that differ from another in names only.
-`OPGEN_TEST_ALL=1` compiles every source.  What can't be compiled this way is listed here, and in docs/templates.md.
+`OPGEN_TEST_ALL=1` compiles every source by itself.  What can't be compiled this way is listed here, and in
+docs/templates.md.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import pytest
 
 from opgen import gen, gen_autograd, gen_python
 from opgen.run.inputs import packaged_folder
-from tests.compilers import QUICK
+from tests.compilers import HELPERS, QUICK, together
 
 STUBS: Final = Path(__file__).resolve().parent / "stubs"
 FLAGS: Final = ("-std=c++20", "-w", QUICK, "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
@@ -163,7 +164,8 @@ def test_sources(tree: Path, compiler: Compiler, tmp_path: Path) -> None:
     assert len(alone) == len(FROM_NOTHING)
     assert len(others) > 20
     assert {path.name for path in (tree / "ATen").iterdir()} >= set(LIKE_OTHERS)
-    failures += compiler.complaints(others, "-fsyntax-only", "-include", str(common))
+    joined = together(others, tmp_path / "kernels", "create_out(", HELPERS)
+    failures += compiler.complaints(joined, "-fsyntax-only", "-include", str(common))
     failures += compiler.complaints(alone, "-fsyntax-only")
     failures = list(filter(None, failures))
     if failures:
@@ -200,7 +202,11 @@ def test_sources_of_autograd(tree: Path, compiler: Compiler, tmp_path: Path) -> 
     inputs = (native / "native_functions.yaml", native / "tags.yaml", out, packaged_folder("autograd"))
     for generator in (gen_autograd, gen_python):
         assert generator.main([*map(str, inputs), "--quiet"]) == 0
-    failures = compiler.complaints([out / name for name in AUTOGRAD], "-fsyntax-only", f"-I{python}")
+    bindings = [out / name for name in AUTOGRAD if name.startswith("python_")]
+    kernels = [out / name for name in AUTOGRAD if not name.startswith("python_")]
+    joined = together(bindings, tmp_path / "bindings", "static PyObject * THPVariable_")
+    joined += together(kernels, tmp_path / "kernels")
+    failures = compiler.complaints(joined, "-fsyntax-only", f"-I{python}")
     if failures:
         pytest.fail(f"{len(failures)} sources fail\n\n" + "\n".join(failures[:5]), pytrace=False)
 
