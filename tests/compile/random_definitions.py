@@ -350,7 +350,8 @@ class _Maker:
 
     def kernel(self, root: str) -> str:
         identifier = root.replace(".", "_")
-        kinds = (identifier, f"k_{identifier}", f"own::{identifier}", f"own::deep::{identifier}_symint")
+        suffix = "_symint" if self.likely(0.06) else ""
+        kinds = (f"{identifier}{suffix}", f"k_{identifier}", f"own::{identifier}", f"own::deep::{identifier}{suffix}")
         return self.word() if self.likely(0.08) else self.chance.choice(kinds)
 
     def dispatch(self, root: str, *, composite: bool = True) -> str:
@@ -405,7 +406,15 @@ class _Maker:
     def structured(self, *, loop: bool = False) -> Group:
         root = self.root()
         used = {"self"}
-        more = self.arguments(self.chance.randint(0, 3), used)
+        is_precomputed = not loop and self.likely(0.3)
+        if is_precomputed:  # the author's code has the names of arguments too, so few are free
+            names = self.chance.sample(("dim", "size", "rows", "keep", "weight"), self.chance.randint(1, 3))
+            used.update(names)
+            more = [
+                Argument(self.chance.choice(("int", "Tensor", "bool", "int[]", "Scalar", "SymInt")), n) for n in names
+            ]
+        else:
+            more = self.arguments(self.chance.randint(0, 3), used)
         if loop:
             used = {"self", "other"}
             more = [Argument("Tensor", "other"), *(Argument("Scalar", name, "1") for name in self.names(1, used))]
@@ -441,15 +450,13 @@ class _Maker:
             )
             lines = (
                 self.chance.choice(parents),
-                f"{self.precomputed(more)}  dispatch:\n    {keys}: {self.kernel(root)}",
+                f"{self.precomputed(more) if is_precomputed else ''}  dispatch:\n    {keys}: {self.kernel(root)}",
             )
         text += self.entry(out, "  structured: True", *lines, tags, flags=False)
         return Group(text, self.derivatives(functional, given, several.format(", ".join(["Tensor"] * count))))
 
     def precomputed(self, arguments: Sequence[Argument]) -> str:
-        if self.likely(0.7) or not arguments:
-            return ""
-        names = self.names(3, set())
+        names = self.chance.sample(("count", "first", "last", "scale", "stride"), 2) + self.names(1, set())
         replaced = self.chance.choice(arguments).name
         types = [
             self.chance.choice(("int", "bool", "SymInt", "Tensor", "DimVector", "float", "ScalarType", "int[]"))
@@ -596,7 +603,7 @@ class _Maker:
 
     def derivatives(self, schema: str, arguments: Sequence[Argument], returned: str) -> str:
         """An entry for an operator that returns tensors only; it uses arguments of all types."""
-        if self.likely(0.4) or not re.fullmatch(r"\(?Tensor(\[\])?( \w+)?(, Tensor( \w+)?)*\)?", returned):
+        if self.likely(0.25) or not re.fullmatch(r"\(?Tensor(\[\])?( \w+)?(, Tensor( \w+)?)*\)?", returned):
             return ""
         tensors = [one for one in arguments if re.fullmatch(r"Tensor(\(a!\))?(\?|\[\]|\?\[\])?", one.type)]
         if not tensors:
@@ -605,7 +612,7 @@ class _Maker:
         quoted = schema.replace("'", "''")
         lines = [f"- name: '{quoted}'"]
         formulas: list[tuple[str, str]] = []
-        if len(tensors) in (2, 3) and self.likely(0.2) and not any("[" in one.type for one in tensors):
+        if len(tensors) in (2, 3) and self.likely(0.4) and not any("[" in one.type for one in tensors):
             mask = self.chance.choice((", grad_input_mask", ", grad_input_mask, retain_variables", ""))
             call = ("use_two", "use_three")[len(tensors) - 2]
             formulas.append(
