@@ -360,7 +360,14 @@ def _read_set(pairs: Sequence[Pair], operator: FormulaNames, languages: _Languag
     differentiated = {name for _, derivative in derivatives for name in derivative.var_names}
     arguments = tuple([binding for name, binding in operator.parameters.items() if name in differentiated])
     forward.sort(key=_KEY_TEXT)
-    forwards = tuple(_derive_forwards(forward, backward, arguments, operator, log)) if forward else ()
+    known = Backward(
+        operator.function,
+        tuple(operator.parameters),
+        tuple([binding.name for binding in arguments]),
+        tuple([formula.value.text for formula in backward]),
+        frozenset(non_differentiable),
+    )
+    forwards = tuple(_derive_forwards(forward, known, operator, log)) if forward else ()
     ordered = tuple([derivative for _, derivative in derivatives])
     return DerivativeSet(ordered, forwards, arguments, tuple(sorted(non_differentiable)))
 
@@ -482,17 +489,10 @@ def _derive_python(text: str, formula: Formula, operator: FormulaNames) -> Deriv
 
 def _derive_forwards(
     forward: Iterable[Formula],
-    backward: Iterable[Formula],
-    arguments: Iterable[Binding],
+    known: Backward,
     operator: FormulaNames,
     log: Diagnostics,
 ) -> Iterator[ForwardDerivative]:
-    known = Backward(
-        operator.function,
-        tuple(operator.parameters),
-        tuple([binding.name for binding in arguments]),
-        tuple([formula.value.text for formula in backward]),
-    )
     for formula in forward:
         log.extend(check_forward(formula, operator))
         types = tuple([operator.results[name].type for name in formula.var_names])

@@ -36,6 +36,8 @@ class Backward:
     """The arguments that have a backward formula."""
     formulas: tuple[str, ...]
     """The backward formulas as they were written."""
+    constant: frozenset[str] = frozenset()
+    """The arguments that are `non_differentiable`."""
 
 
 def derive_forward(
@@ -63,6 +65,9 @@ def derive_forward(
     for name in sorted(lists):
         if f"{name}_t" in words or f"{name}_p" in words:
             raise ForwardProblem(f"a formula can't use tangents of '{name}', which is a list")
+    for name in sorted(backward.constant):
+        if f"{name}_t" in words or f"{name}_p" in words:
+            raise ForwardProblem(f"a formula can't use tangents of '{name}', which is non_differentiable")
     return ForwardDerivative(formula, var_names, var_types, suffixed(used, "_t", words), suffixed(used, "_p", words))
 
 
