@@ -32,7 +32,7 @@ from opgen.releases.choice import STABLE_ABI_FLAG, Choice, choose_oldest, choose
 from opgen.releases.known import newest_release
 from opgen.releases.release import Release
 from opgen.run.arguments import Parser
-from opgen.run.flags import add_build, add_definitions, add_dry_run, add_output_flags
+from opgen.run.flags import Flags, add_build, add_definitions, add_dry_run, add_output_flags
 
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """The choices of `--generate`."""
@@ -90,11 +90,19 @@ class Request:
 
 
 def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
-    """Add the flags of the ATen generator; `formats` are the choices of `--format`."""
-    _add_paths(parser)
+    """Add the flags of commands that write what `gen` writes, or compare it; `formats` are those of `--format`."""
+    folders = parser.add_argument_group("folders")
+    _add_definitions(folders)
+    _add_folders(folders)
+    _add_shim_folders(folders)
     _add_backends(parser)
     _add_selection(parser)
-    _add_outputs(parser)
+    outputs = parser.add_argument_group("outputs")
+    _add_contents(outputs)
+    outputs.add_argument(
+        NAMESPACE_FLAG, metavar="NAME", help="the name of a library of operators of MLX; default: mlx_ops"
+    )
+    add_dry_run(outputs)
     build = parser.add_argument_group("build systems")
     add_build(build)
     build.add_argument(
@@ -103,13 +111,45 @@ def add_gen_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORM
     add_output_flags(parser, verbose="name the files that change, and show every warning", formats=formats)
 
 
-def _add_paths(parser: argparse.ArgumentParser) -> None:
+def add_content_flags(parser: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
+    """Add the flags that determine what `gen` writes, wherever it writes it."""
     folders = parser.add_argument_group("folders")
+    _add_definitions(folders)
+    _add_shim_folders(folders)
+    _add_backends(parser)
+    _add_selection(parser)
+    _add_contents(parser.add_argument_group("outputs"))
+    add_output_flags(parser, verbose="show every warning", formats=formats)
+
+
+def add_registration_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that determine which kernels are registered."""
+    _add_definitions(parser)
+    _add_kind(parser)
+    _add_python(parser)
+    _add_devices(parser)
+    _add_backend_list(parser)
+    _add_selected(parser)
+    add_output_flags(parser, verbose="show every warning")
+
+
+def add_operator_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that determine which operators there are, and which kernels they have."""
+    _add_definitions(parser)
+    _add_kind(parser)
+    _add_devices(parser)
+    add_output_flags(parser, verbose="show every warning")
+
+
+def _add_definitions(folders: Flags) -> None:
     add_definitions(
         folders,
         folder="folder of the definitions (native/*.yaml) and optional templates (templates/); default: opgen's own",
         torch="use the definitions and templates of the installed torch",
     )
+
+
+def _add_folders(folders: Flags) -> None:
     folders.add_argument(
         "-d",
         "--install-dir",
@@ -120,25 +160,11 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
         help="folder to write to; default: %(default)s",
     )
     folders.add_argument(
-        "--aoti-install-dir",
-        "--aoti_install_dir",
-        type=Path,
-        metavar="DIR",
-        help="folder to write the AOTInductor shims to, also those of an extension; default: write no shims",
-    )
-    folders.add_argument(
         "--headeronly-install-dir",
         "--headeronly_install_dir",
         type=Path,
         metavar="DIR",
         help="folder for files that need no library, such as enum_tag.h; default: core in the install directory",
-    )
-    folders.add_argument(
-        NATIVE_AOT_FLAG,
-        "--native_aot_ops_dir",
-        metavar="DIR",
-        help="folder of <operator>/aot.py, which declare kernels that are compiled ahead of time; '' for none; "
-        "default: torch/_native/ops in the tree of the definitions",
     )
     folders.add_argument(
         "-o",
@@ -150,19 +176,28 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_shim_folders(folders: Flags) -> None:
+    folders.add_argument(
+        "--aoti-install-dir",
+        "--aoti_install_dir",
+        type=Path,
+        metavar="DIR",
+        help="folder to write the AOTInductor shims to, also those of an extension; default: write no shims",
+    )
+    folders.add_argument(
+        NATIVE_AOT_FLAG,
+        "--native_aot_ops_dir",
+        metavar="DIR",
+        help="folder of <operator>/aot.py, which declare kernels that are compiled ahead of time; '' for none; "
+        "default: torch/_native/ops in the tree of the definitions",
+    )
+
+
 def _add_backends(parser: argparse.ArgumentParser) -> None:
     backends = parser.add_argument_group("backends")
     backends.add_argument("--rocm", action="store_true", help="treat CUDA as ROCm/HIP")
-    backends.add_argument("--mps", action="store_true", help="write registrations for MPS")
-    backends.add_argument("--xpu", action="store_true", help="write registrations for XPU")
-    backends.add_argument("--mtia", action="store_true", help="write registrations for MTIA")
-    backends.add_argument(
-        BACKEND_LIST_FLAG,
-        "--backend_whitelist",
-        nargs="*",
-        metavar="KEY",
-        help="write code for these dispatch keys only (and the composite ones)",
-    )
+    _add_devices(backends)
+    _add_backend_list(backends)
     backends.add_argument(
         STATIC_DISPATCH_FLAG,
         "--static_dispatch_backend",
@@ -172,8 +207,34 @@ def _add_backends(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_devices(backends: Flags) -> None:
+    backends.add_argument("--mps", action="store_true", help="write registrations for MPS")
+    backends.add_argument("--xpu", action="store_true", help="write registrations for XPU")
+    backends.add_argument("--mtia", action="store_true", help="write registrations for MTIA")
+
+
+def _add_backend_list(backends: Flags) -> None:
+    backends.add_argument(
+        BACKEND_LIST_FLAG,
+        "--backend_whitelist",
+        nargs="*",
+        metavar="KEY",
+        help="write code for these dispatch keys only (and the composite ones)",
+    )
+
+
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     selection = parser.add_argument_group("selective build")
+    _add_selected(selection)
+    selection.add_argument(
+        "--force-schema-registration",
+        "--force_schema_registration",
+        action="store_true",
+        help="register the schemas of all operators, selected or not",
+    )
+
+
+def _add_selected(selection: Flags) -> None:
     selection.add_argument(
         "--op-registration-whitelist",
         "--op_registration_whitelist",
@@ -199,16 +260,9 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="register no operator",
     )
-    selection.add_argument(
-        "--force-schema-registration",
-        "--force_schema_registration",
-        action="store_true",
-        help="register the schemas of all operators, selected or not",
-    )
 
 
-def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    outputs = parser.add_argument_group("outputs")
+def _add_kind(outputs: Flags) -> None:
     outputs.add_argument(
         "--extension",
         action=argparse.BooleanOptionalAction,
@@ -217,30 +271,34 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         "if all operators are in a namespace other than aten",
     )
     outputs.add_argument(
-        "--fragment",
-        action="store_true",
-        help="define an extension's library with TORCH_LIBRARY_FRAGMENT, because it is also defined elsewhere",
+        STABLE_ABI_FLAG,
+        metavar="VERSION",
+        help="write an extension in torch's stable ABI, whose binary runs with this release of torch and newer ones",
     )
-    outputs.add_argument(
+
+
+def _add_python(parser: Flags) -> None:
+    parser.add_argument(
         "--python",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="write a Python package of an extension's operators; default: write it",
     )
+
+
+def _add_contents(outputs: Flags) -> None:
+    _add_kind(outputs)
     outputs.add_argument(
-        STABLE_ABI_FLAG,
-        metavar="VERSION",
-        help="write an extension in torch's stable ABI, whose binary runs with this release of torch and newer ones",
+        "--fragment",
+        action="store_true",
+        help="define an extension's library with TORCH_LIBRARY_FRAGMENT, because it is also defined elsewhere",
     )
+    _add_python(outputs)
     outputs.add_argument(
         KERNEL_BUILDER_FLAG,
         action="store_true",
         help=f"with {STABLE_ABI_FLAG}, write what Hugging Face's kernel-builder compiles: its folder torch-ext",
     )
-    outputs.add_argument(
-        NAMESPACE_FLAG, metavar="NAME", help="the name of a library of operators of MLX; default: mlx_ops"
-    )
-    add_dry_run(outputs)
     outputs.add_argument(
         "--per-operator-headers",
         "--per_operator_headers",
@@ -293,8 +351,11 @@ def _native_aot_folder(options: argparse.Namespace, choice: Choice | None) -> Pa
 def read_request(flags: argparse.Namespace, log: Diagnostics) -> Request:
     """Convert the flags of `gen` to a request; illegal values are reported.
 
-    The release of torch may be read from the source tree of the definitions.
+    The release of torch may be read from the source tree of the definitions. A command may have some of the flags only:
+    the others have their defaults.
     """
+    parser = _parser()
+    flags = argparse.Namespace(**{**vars(parser.parse_args([])), **vars(flags)})
     choice = choose_release(flags.source_path, flags.torch_version, log)
     release = newest_release() if choice is None else choice.release
     mps, xpu = flags.mps or flags.update_aoti_c_shim, flags.xpu or flags.update_aoti_c_shim
@@ -336,7 +397,7 @@ def read_request(flags: argparse.Namespace, log: Diagnostics) -> Request:
         kernel_builder=flags.kernel_builder,
         has_xpu=xpu,
         choice=choice,
-        flags=FrozenMap(given_flags(_parser(), flags)),
+        flags=FrozenMap(given_flags(parser, flags)),
         namespace=flags.namespace,
         install_list=flags.install_list,
     )

@@ -5,8 +5,9 @@
     python -m opgen diff old/ops new/ops                       two folders
 
 OLD and NEW are revisions of the git repository that holds `--source-path`, folders that have `native/`, or
-definitions files; NEW defaults to `--source-path` itself.  The other flags are those of `opgen gen`.  Nothing is
-written.  The exit code is 0, or with `--exit-code` 1 if something changes; 2 if definitions or flags are wrong.
+definitions files; NEW defaults to `--source-path` itself.  The other flags are those of `opgen gen` that determine
+what it writes.  Nothing is written.  The exit code is 0, or with `--exit-code` 1 if something changes; 2 if
+definitions or flags are wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from opgen.commands._gen_flags import Request, add_gen_flags, read_request
+from opgen.commands._gen_flags import Request, add_content_flags, read_request
 from opgen.commands._subject import definitions_folder, is_in_stable_abi, load_formulas
 from opgen.commands.gen import load_generation
 from opgen.desk.changes import compare_operators, render_markdown, render_text, to_json
@@ -55,7 +56,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD", help="git revision, folder, or definitions file")
     parser.add_argument("new", metavar="NEW", nargs="?", help="the same; default: the definitions of --source-path")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something changes")
-    add_gen_flags(parser, formats=(*FORMATS, "markdown"))
+    add_content_flags(parser, formats=(*FORMATS, "markdown"))
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
@@ -221,7 +222,7 @@ def _git(folder: Path, revision: str, *words: str) -> bytes:
 COMMAND: Final = Command(
     name="diff",
     group=Group.REVIEW,
-    summary="show what changes between two versions of definitions; takes the flags of gen",
+    summary="show what changes between two versions of definitions",
     produces="Prints for each operator that changes its schema, signatures, kernels, gradients and tags, and "
     "whether callers or compiled code break.  Writes nothing.",
     add_flags=add_flags,

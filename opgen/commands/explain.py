@@ -3,7 +3,8 @@
     python -m opgen explain scale --source-path ops
     python -m opgen explain aten::add.Tensor --from-torch --json
 
-OP is a name with or without namespace and overload.  The other flags are those of `opgen gen`.
+OP is a name with or without namespace and overload.  The other flags are those of `opgen gen` that
+determine which kernels are registered.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands._gen_flags import add_registration_flags, read_request
 from opgen.commands._subject import load_subject
 from opgen.desk.explain import explain, explanation_to_json, render_explanation
 from opgen.diagnostics import Diagnostic, Diagnostics, UserError, did_you_mean
@@ -22,10 +23,10 @@ from opgen.run.command import Command, Group, Result
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the operator, and the flags of `gen`."""
+    """Add the operator, and the flags that determine which kernels are registered."""
     parser.add_argument("operator", metavar="OP", help="operator, with or without namespace and overload")
     parser.add_argument("--json", action="store_true", help="print JSON, as --format json does")
-    add_gen_flags(parser)
+    add_registration_flags(parser)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:
@@ -54,7 +55,7 @@ def _find(name: str, functions: Sequence[NativeFunction]) -> NativeFunction:
             return match
     names = [str(f.func.name) for f in functions]
     near = did_you_mean(wanted, [*names, *dict.fromkeys(f.root_name for f in functions)])
-    near = near or "'opgen list' with the same flags lists the operators"
+    near = near or "'opgen list' lists the operators"
     raise UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", label=near))
 
 

@@ -2,7 +2,7 @@
 
     python -m opgen list --source-path ops
 
-The flags are those of `opgen gen`.
+The flags are those of `opgen gen` that determine which operators there are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Final
 
 from opgen.commands._flag_effects import Target, warn_of_flags
-from opgen.commands._gen_flags import add_gen_flags, read_request
+from opgen.commands._gen_flags import add_operator_flags, read_request
 from opgen.commands._mlx import list_mlx
 from opgen.commands._subject import load_formulas
 from opgen.commands.gen import load_generation, mlx_folder
@@ -51,6 +51,6 @@ COMMAND: Final = Command(
     summary="print one line for each operator",
     produces="Prints each operator's name, the dispatch keys that it has kernels for, whether it has a gradient, "
     "and its location.  Writes nothing.",
-    add_flags=add_gen_flags,
+    add_flags=add_operator_flags,
     load=load,
 )

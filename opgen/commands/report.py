@@ -3,7 +3,7 @@
     python -m opgen report out/report --source-path ops
     python -m opgen report out/report --from-torch
 
-The other flags are those of `opgen gen`.
+The other flags are those of `opgen gen` that determine what it writes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from opgen.commands._derivatives import emit_kernels
-from opgen.commands._gen_flags import Request, add_gen_flags, read_request
+from opgen.commands._gen_flags import Request, add_content_flags, read_request
 from opgen.commands._subject import definitions_folder, derivatives_path, load_derivatives, subject_of
 from opgen.commands.gen import Generation, load_generation
 from opgen.desk.facts import formulas_of, places_of_derivatives
@@ -25,6 +25,7 @@ from opgen.output.emitter import Emitter, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.run.command import Command, Group
+from opgen.run.flags import add_build, add_dry_run
 from opgen.run.inputs import autograd_templates, packaged_templates
 from opgen.run.work import Work, install_root
 
@@ -32,7 +33,9 @@ from opgen.run.work import Work, install_root
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the folder, and the flags of `gen`."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="folder to write to; open its index.html")
-    add_gen_flags(parser)
+    add_dry_run(parser)
+    add_build(parser.add_argument_group("build systems"))
+    add_content_flags(parser)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:

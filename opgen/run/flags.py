@@ -31,7 +31,7 @@ FORMAT_FLAG: Final = "--format"
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 
-_Flags: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
+Flags: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def add_verbosity(parser: argparse.ArgumentParser, *, verbose: str = "name the f
     parser.add_argument("--version", action="version", version=f"opgen {__version__}, for {describe_releases()}")
 
 
-def add_torch_version(parser: _Flags) -> None:
+def add_torch_version(parser: Flags) -> None:
     """Add the flag that names the release of torch."""
     parser.add_argument(
         TORCH_VERSION_FLAG,
@@ -133,7 +133,7 @@ def add_torch_version(parser: _Flags) -> None:
     )
 
 
-def add_dry_run(parser: _Flags, *, takes_bool: bool = False) -> None:
+def add_dry_run(parser: Flags, *, takes_bool: bool = False) -> None:
     """Add `--dry-run`; torch's backend generators spell it `--dry-run true`."""
     text = "write nothing, but say what would change"
     if takes_bool:
@@ -157,7 +157,7 @@ def _read_bool(text: str) -> bool:
     raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
 
 
-def add_build(build: _Flags) -> None:
+def add_build(build: Flags) -> None:
     """Add the flags for build systems: the number of processes, the stamp and the depfile."""
     build.add_argument(
         "-j", "--jobs", type=_job_count, default=0, metavar="N", help="use at most N processes; default: one per core"
@@ -180,7 +180,7 @@ def _job_count(text: str) -> int:
 
 
 def add_definitions(
-    parser: _Flags,
+    parser: Flags,
     *,
     folder: str = "folder of the definitions (native/*.yaml); default: opgen's own",
     torch: str = "use the definitions of the installed torch",
@@ -191,7 +191,7 @@ def add_definitions(
     sources.add_argument(FROM_TORCH_FLAG, "--from_torch", action="store_true", help=torch)
 
 
-def add_install_dir(parser: _Flags) -> None:
+def add_install_dir(parser: Flags) -> None:
     """Add the required flag that names the output folder."""
     parser.add_argument(
         "-d", "--install-dir", "--install_dir", type=Path, required=True, metavar="DIR", help="folder to write to"
