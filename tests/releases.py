@@ -181,12 +181,12 @@ def check_project(environment: Environment) -> bool:
 
 
 def check_commands(environment: Environment) -> bool:
-    """Run each command that reads definitions on the release's own, with the flag."""
+    """Run each command on the release's own definitions, with the flag if it reads any."""
     python = environment.python
     ask = "import torch, torchgen; print(torch.__version__, torchgen.__path__[0])"
     version, place = subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
     packaged, out = Path(place) / "packaged", environment.folder / "written"
-    native, flags = packaged / "ATen" / "native", ["--quiet", "--torch-version", version]
+    native, flags = packaged / "ATen" / "native", ["--torch-version", version]
     inputs = [native / "native_functions.yaml", native / "tags.yaml", out, packaged / "autograd"]
     own: list[str | Path] = ["-s", EXAMPLE / "ops"]
     commands: list[list[str | Path]] = [
@@ -195,15 +195,19 @@ def check_commands(environment: Environment) -> bool:
         ["gen", "--from-torch", "-d", out / "gen", "--aoti-install-dir", out / "aoti", "--update-aoti-c-shim"],
         ["check_aoti_c_shim", "--from-torch", out / "aoti"],
         *([command, "--from-torch", "-d", out / "gen"] for command in ("gen", "check")),
-        *([command, *own] for command in ("list", "schema")),
+        ["list", *own],
         ["explain", "--from-torch", "aten::add.Tensor"],
         *([command, *inputs] for command in ("gen_autograd", "gen_python", "gen_pyi", "gen_annotated_fn_args")),
         *([command, "--from-torch", "-d", out / command] for command in ("gen_static_runtime", "gen_unboxing")),
-        *([command, "-d", out / command] for command in ("decompositions", "gen_mobile_upgraders", "fuse")),
         ["gen_backend_stubs", "--from-torch", "-s", BACKEND, "-o", out / "backend"],
+    ]
+    others: list[list[str | Path]] = [
+        ["schema", *own],
+        *([command, "-d", out / command] for command in ("decompositions", "gen_mobile_upgraders", "fuse")),
         ["import", "--from-ops", "prims", "-d", out / "import"],
     ]
-    started: list[list[str | Path]] = [["--version"], *([*command, *flags] for command in commands)]
+    quiet = [*([*command, *flags] for command in commands), *others]
+    started: list[list[str | Path]] = [["--version"], *([*command, "--quiet"] for command in quiet)]
     done = [_is_done([python, "-m", "opgen", *command], {}, stdout=subprocess.DEVNULL) for command in started]
     return all(done)
 

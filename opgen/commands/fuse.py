@@ -35,7 +35,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
     parser.add_argument(PATTERN_FLAG, nargs="*", metavar="FUNCTION", help="write the patterns of these functions only")
-    add_common_flags(parser)
+    add_common_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:

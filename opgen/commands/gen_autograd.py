@@ -81,6 +81,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
     """Read the operators; the emitters that need derivatives read those."""
     listed: Path | None = options.selected_op_list_path
+    if listed is not None and options.op_selection_yaml_path is not None:
+        message = "--selected-op-list-path and --op-selection-yaml-path can't be given together"
+        log.error("conflicting-flags", message)
+        return None
     names = None if listed is None else [strip_operator_overload_name(word.text) for word in load_words(listed, log)]
     program = load_program(
         options.native_functions,

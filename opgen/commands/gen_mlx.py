@@ -44,7 +44,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="report an error unless the installed nanobind is one that the installed mlx works with",
     )
-    add_common_flags(parser)
+    add_common_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:

@@ -32,7 +32,7 @@ EMITTERS: Final[tuple[Emitter[tuple[Upgrader, ...], Mapping[str, tuple[VersionRa
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the command."""
     add_install_dir(parser)
-    add_common_flags(parser)
+    add_common_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:

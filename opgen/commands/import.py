@@ -41,7 +41,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", metavar="NAMESPACE", help="read the operators of this namespace only")
     parser.add_argument("-d", "--install-dir", type=Path, default=Path("ops"), metavar="DIR", help="default: ops")
     add_dry_run(parser)
-    add_output_flags(parser)
+    add_output_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
@@ -69,6 +69,13 @@ def definitions(imported: Imported) -> Iterator[OutputFile]:
 
 
 def _read(options: argparse.Namespace, log: Diagnostics) -> list[Imported] | None:
+    if options.from_ops is None and options.load:
+        log.error("flag-without-effect", "--load needs --from-ops", label="sources are read, and not loaded")
+        return None
+    if options.from_ops is not None and options.sources:
+        label = "import from one, then from the other"
+        log.error("conflicting-flags", "sources and --from-ops can't be given together", label=label)
+        return None
     if options.from_ops is not None:
         return read_dispatcher(options.from_ops, options.load, log)
     if not options.sources:

@@ -126,7 +126,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help=f"with {STABLE_ABI_FLAG}, add what Hugging Face's kernel-builder builds a kernel of",
     )
     add_dry_run(parser)
-    add_output_flags(parser)
+    add_output_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:

@@ -22,7 +22,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the kind of file, and where tags are declared."""
     parser.add_argument("kind", choices=KINDS, nargs="?", default=KINDS[0], help="default: %(default)s")
     add_definitions(parser, folder="folder of tags.yaml (native/tags.yaml); default: opgen's own tags")
-    add_output_flags(parser)
+    add_output_flags(parser, of_torch=False)
 
 
 def load(options: argparse.Namespace, log: Diagnostics) -> Result | None:

@@ -1,7 +1,7 @@
 """The flags that several commands share → `RunFlags`; each is defined once.
 
     add_common_flags(parser)        --dry-run, --jobs, --stamp, --depfile and those of add_output_flags()
-    add_output_flags(parser)        --quiet, --verbose, --version, --torch-version
+    add_output_flags(parser)        --quiet, --verbose, --version, --format, --torch-version
     add_install_dir(parser)         --install-dir
     add_definitions(parser)         --source-path or --from-torch
 
@@ -101,8 +101,12 @@ def add_output_flags(
     *,
     verbose: str = "name the files that change",
     formats: Sequence[str] = FORMATS,
+    of_torch: bool = True,
 ) -> None:
-    """Add the flags of every command that reads definitions; `verbose` is the help text of `--verbose`."""
+    """Add the flags of every command that reports mistakes; `verbose` is the help text of `--verbose`.
+
+    `of_torch` says whether the command reads definitions of operators, which are of a release of torch.
+    """
     add_verbosity(parser, verbose=verbose)
     parser.add_argument(
         FORMAT_FLAG,
@@ -111,7 +115,8 @@ def add_output_flags(
         help="how to print diagnostics: as text, as JSON or SARIF on stdout, or as annotations for GitHub's workflows"
         + ("; markdown: how to print what changes, for a comment on it" if "markdown" in formats else ""),
     )
-    add_torch_version(parser)
+    if of_torch:
+        add_torch_version(parser)
 
 
 def add_verbosity(parser: argparse.ArgumentParser, *, verbose: str = "name the files that change") -> None:

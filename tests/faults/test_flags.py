@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from opgen.__main__ import main
 from opgen.commands._flag_effects import EFFECTS, OF_THE_RUN, Target
 from opgen.commands.gen import COMMAND, load
 from opgen.diagnostics import Diagnostics
@@ -136,3 +137,32 @@ def test_a_flag_has_an_effect_or_is_reported(definitions: Path, name: str, targe
     reported = any(message.startswith(words[0]) for message in idle)
     assert isinstance(before, dict) or name == "allow_unknown_operators", before
     assert (before == after) is reported, f"{name}: {idle}"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("import", "{source}", "--from-ops", "mine"), "sources and --from-ops can't be given together"),
+        (("import", "{source}", "--load", "library.so"), "--load needs --from-ops"),
+        (
+            ("gen_autograd", "a", "b", "c", "d", "--selected-op-list-path", "e", "--op-selection-yaml-path", "f"),
+            "--selected-op-list-path and --op-selection-yaml-path can't be given together",
+        ),
+        (("new", "gains", "--torch-version", "2.12"), "unknown flag '--torch-version'"),
+        (("gen_mlx", "--torch-version", "2.12"), "unknown flag '--torch-version'"),
+    ],
+)
+def test_flags_that_have_no_meaning_together_are_errors(
+    tmp_path: Path, words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "library.cpp"
+    source.write_text('TORCH_LIBRARY(mine, m) { m.def("twice(Tensor x) -> Tensor"); }\n')
+    assert exit_code([word.format(source=source) for word in words]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def exit_code(words: Sequence[str]) -> int:
+    try:
+        return main(words)
+    except SystemExit as end:
+        return int(end.code or 0)
