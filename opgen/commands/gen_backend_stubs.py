@@ -19,7 +19,7 @@ from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.native_class import emit_class_header
 from opgen.backend.registrations import RegistrationStyle, emit_registrations
 from opgen.commands._backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.output.emitter import Emitter, bind, collect_files
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -69,6 +69,7 @@ def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
         return None
     if not inputs.backend.indices:
         log.warning("backend-without-kernels", f"'{options.source_yaml}' lists no kernel, so there is nothing to write")
+    log.extend(_nodes(inputs.backend))
     return Work(
         _bind_emitters(inputs, _style(options)),
         install_root(options.output_dir),
@@ -77,6 +78,18 @@ def load(options: argparse.Namespace, log: Diagnostics) -> Work | None:
         lists=partial(_lists, options),
         text=describe_check(inputs, options.impl_path),
     )
+
+
+def _nodes(backend: ExternalBackend) -> Iterator[Diagnostic]:
+    """Warn about the keys that are for the nodes of a lazy backend."""
+    places = {
+        "ir_gen": [backend.places[name] for name in backend.ir_gen],
+        "non_native": [node.loc for node in backend.non_native],
+    }
+    for key, spans in places.items():
+        if spans:
+            message = f"'{key}' lists nodes, which only 'opgen gen_lazy_tensor' generates"
+            yield Diagnostic("key-without-effect", message, spans[0], severity="warning")
 
 
 def _bind_emitters(inputs: BackendInputs, style: RegistrationStyle) -> tuple[Emitter[[]], ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.registrations import RegistrationStyle
 from opgen.commands._backend_flags import BackendInputs, add_backend_flags, describe_check, load_backend_inputs
 from opgen.commands.gen_backend_stubs import CLASS_EMITTERS, REGISTRATION_EMITTERS
-from opgen.diagnostics import Diagnostics, Note, Source, UserError
+from opgen.diagnostics import Diagnostic, Diagnostics, Note, Source, UserError
 from opgen.frontend.nodes import read_source
 from opgen.lazy.emit import LazyGenerators, LazyStyle, emit_ir, emit_kernels, emit_non_native_ir, in_lazy_order
 from opgen.lazy.kernels import GenLazyNativeFuncDefinition
@@ -41,6 +42,9 @@ EMITTERS: Final[tuple[Emitter[ExternalBackend, Program, TemplateSet, LazyStyle, 
 )
 
 _DEFAULTS: Final = LazyStyle(output_dir="")
+_OF_LOWERINGS: Final = frozenset(
+    ("Lower", "LowerDeclOnly", "CanBeReused", "CanBeReusedDeclOnly", "CreateFn", "CreateFnDeclOnly")
+)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +100,8 @@ def _load(
         return None
     backend, program = inputs.backend, inputs.program
     _warn_about_class_name(backend, options.source_yaml, log)
+    if generators.nodes is GenLazyIR:
+        log.extend(_idle_properties(backend))
     backend = check_lazy(backend, program, log, needs_tensor=style.create_from_first_tensor)
     if header is not None:
         check_shape_header(header, backend, program, log)
@@ -127,6 +133,14 @@ def _warn_about_class_name(backend: ExternalBackend, source: Path, log: Diagnost
     if backend.class_name != name:
         message = f"'{source}' names the class '{backend.class_name}', but that of a lazy backend is '{name}'"
         log.warning("lazy-class-name", message, label="remove 'class_name'")
+
+
+def _idle_properties(backend: ExternalBackend) -> Iterator[Diagnostic]:
+    """Warn about properties of the methods that only `--gen-ts-lowerings` writes."""
+    for node in backend.non_native:
+        for word in sorted(_OF_LOWERINGS.intersection(node.properties)):
+            message = f"the property '{word}' of '{node.func.name}' has no effect without --gen-ts-lowerings"
+            yield Diagnostic("key-without-effect", message, node.loc, severity="warning")
 
 
 def default_class_name(backend: ExternalBackend) -> str:

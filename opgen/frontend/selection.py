@@ -109,7 +109,7 @@ IS_ROOT = Field(
     "is_root_operator",
     boolean,
     default=True,
-    description="Whether a model calls the operator, so that its schema is kept.",
+    description="Whether a model calls the operator, so that gen_unboxing writes a kernel for it.",
 )
 FOR_TRAINING = Field(
     "is_used_for_training", boolean, default=True, description="Whether the operator's autograd kernels are kept."

@@ -62,17 +62,17 @@ def _table(mapping: dict[str, Any], prefix: str) -> Iterator[str]:
     for key, value in mapping["properties"].items():
         needed = ", required" if key in mapping.get("required", ()) else ""
         yield f"| `{prefix}{key}` | {_kind(value)}{needed} | {value['description']} |"
-        for inner, below in _below(value):
-            yield from _table(inner, f"{prefix}{key}{below}")
+        for inner, between in below(value):
+            yield from _table(inner, f"{prefix}{key}{between}")
 
 
-def _below(value: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+def below(value: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the mappings with described keys that a value is made of, and what is between the keys."""
     for each in _choices(value):
-        for inner, below in ((each.get("items"), "[]."), (each.get("additionalProperties"), ".NAME.")):
+        for inner, between in ((each.get("items"), "[]."), (each.get("additionalProperties"), ".NAME.")):
             for choice in _choices(inner) if isinstance(inner, dict) else ():
                 if any("description" in key for key in choice.get("properties", {}).values()):
-                    yield choice, below
+                    yield choice, between
 
 
 def _kind(value: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from opgen.commands.gen import load_generation
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entry_fields import TABLE
+from opgen.model import UfuncKey
 from opgen.output.emitter import collect_files
 from opgen.releases.known import newest_release
 
@@ -135,3 +136,13 @@ def test_flags_of_devices_register_their_kernels(definitions: Path, flag: str) -
     entry = in_kind(definitions, "- func: {ns}probe(Tensor self) -> Tensor\n  dispatch:\n    CPU: probe_cpu\n")
     files, _ = run(definitions, f"{entry}    {key}: probe_there\n", (flag,))
     assert any(f"{key}, m) {{" in text and "probe_there" in text for text in files.values())
+
+
+@pytest.mark.parametrize("key", UfuncKey)
+def test_every_loop_of_a_ufunc_says_something(definitions: Path, key: UfuncKey) -> None:
+    base, line = KEYS["ufunc_inner_loop"]
+    other = "ScalarOnly" if key is UfuncKey.Generic else "Generic"
+    text = in_kind(definitions, base + line.replace("Generic: probe (All)", f"{other}: probe (Bool)"))
+    without, with_key = run(definitions, text), run(definitions, f"{text}    {key}: looped (Float)\n")
+    assert without[0]
+    assert _code(with_key) != _code(without), f"'{key}' has no effect, and nothing is said of it"
