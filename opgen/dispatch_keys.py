@@ -1,7 +1,7 @@
-"""The dispatch keys, and the questions about them that code generation asks.
+"""The dispatch keys and their properties.
 
-A name in a `dispatch` table becomes a `DispatchKey`.  What is registered under a key is not here:
-see `opgen.model.BackendIndex`.  Source of the names: torch's public `c10::DispatchKey`.
+A name in a `dispatch` table becomes a `DispatchKey`.  `opgen.model.BackendIndex` has the kernels under a
+key.  Source of the names: torch's public `c10::DispatchKey`.
 
     DispatchKey.parse("SparseCUDA")  ->  DispatchKey.SparseCUDA  (str: "SparseCUDA", lower(): "sparsecuda")
 """
@@ -15,7 +15,7 @@ from typing import Final
 class DispatchKey(Enum):
     """A key that kernels can be registered under."""
 
-    # Keys are looked up in tables all the time: by identity, which needs no Python code.
+    # Hashed by identity, which runs no Python code.
     __hash__ = object.__hash__
 
     Undefined = 0
@@ -169,10 +169,10 @@ class DispatchKey(Enum):
     AutogradPrivateUse3 = auto()
 
     def __str__(self) -> str:
-        return self._name_  # as `name`, without the descriptor that makes it slow
+        return self._name_  # like `name`, but without its slow descriptor
 
     def lower(self) -> str:
-        """Return the name in lower case, as it stands in file names and C++ namespaces."""
+        """Return the name in lower case, as used in file names and C++ namespaces."""
         return self.name.lower()
 
     @staticmethod
@@ -198,10 +198,10 @@ BACKEND_COMPONENTS: Final = (
     "PrivateUse2",
     "PrivateUse3",
 )
-"""Kinds of device that each functionality below exists for."""
+"""The backends that each functionality below exists for."""
 
 FUNCTIONALITY_KEYS: Final = ("", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
-"""What the names of keys that exist once for each device begin with."""
+"""The prefixes of keys that exist once per device."""
 
 _CUDA_KEYS: Final = frozenset(DispatchKey[f"{functionality}CUDA"] for functionality in FUNCTIONALITY_KEYS)
 _XPU_KEYS: Final = frozenset(DispatchKey[f"{functionality}XPU"] for functionality in FUNCTIONALITY_KEYS)
@@ -212,7 +212,7 @@ STRUCTURED_DISPATCH_KEYS: Final = frozenset(
 """Keys under which the kernel of a structured operator is a structured kernel."""
 
 UFUNC_DISPATCH_KEYS: Final = (DispatchKey.CPU, DispatchKey.CUDA)
-"""Keys for which kernels are made from a ufunc's inner loop."""
+"""Keys for which kernels are generated from a ufunc's inner loop."""
 
 GENERIC_DISPATCH_KEYS: Final = (
     DispatchKey.CompositeImplicitAutograd,
@@ -220,11 +220,11 @@ GENERIC_DISPATCH_KEYS: Final = (
     DispatchKey.CompositeExplicitAutograd,
     DispatchKey.CompositeExplicitAutogradNonFunctional,
 )
-"""Keys whose kernels serve any backend."""
+"""Keys whose kernels work for any backend."""
 
 
 def is_generic_dispatch_key(dk: DispatchKey) -> bool:
-    """Return whether a kernel under this key serves any backend."""
+    """Return whether a kernel under this key works for any backend."""
     return dk in GENERIC_DISPATCH_KEYS
 
 
@@ -244,7 +244,7 @@ def is_structured_dispatch_key(dk: DispatchKey) -> bool:
 
 
 def is_ufunc_dispatch_key(dk: DispatchKey) -> bool:
-    """Return whether kernels under this key are made from a ufunc's inner loop."""
+    """Return whether kernels under this key are generated from a ufunc's inner loop."""
     return dk in UFUNC_DISPATCH_KEYS
 
 
@@ -287,7 +287,7 @@ The list is for all releases: where one has none of these kernels, its definitio
 """
 
 MPS_DISPATCH_KEYS: Final = (DispatchKey.MPS, DispatchKey.SparseMPS, DispatchKey.SparseCsrMPS)
-"""Those of them that only a build for MPS has."""
+"""The keys of torch that only a build for MPS has."""
 
 MTIA_DISPATCH_KEYS: Final = (DispatchKey.MTIA,)
-"""Those of them that only a build for MTIA has."""
+"""The keys of torch that only a build for MTIA has."""

@@ -1,4 +1,4 @@
-"""A mapping that can't be changed, and so can be hashed, shared, and sent to a worker process.
+"""An immutable mapping, which can be hashed and shared.
 
 FrozenMap({"a": 1})["a"] == 1        FrozenMap({"a": 1}) == {"a": 1}
 """
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class FrozenMap(Mapping[K, V]):
-    """Keys and values in the order given; equal to any mapping with the same ones."""
+    """Keys and values in insertion order; equal to any mapping with the same items."""
 
     __slots__ = ("_items",)
 
@@ -24,7 +24,7 @@ class FrozenMap(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         return self._items[key]
 
-    # `Mapping` would go through an exception for each key that isn't there, which is most of them.
+    # `Mapping` raises and catches an exception for each missing key, and most keys are missing.
 
     def __contains__(self, key: object) -> bool:
         return key in self._items

@@ -3,8 +3,8 @@
     read_bytes("ops.yaml")      →   its bytes
     read_bytes("/dev/zero")     →   OSError: it is a device, not a file
 
-To read a device may never end, and to open a pipe waits until somebody writes to it: only regular files are opened.
-This module imports next to nothing, as a run without changes needs it.
+Reading a device may never end, and opening a pipe may block, so only regular files are opened.  This module imports
+little, since runs without changes need it.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def _read(file: int, size: int) -> bytes:
-    """Return what is in an open file, at most one byte more than is allowed; its size is a hint."""
+    """Return the contents of an open file, at most `MAX_BYTES + 1` bytes; `size` is a hint."""
     parts: list[bytes] = []
-    room = MAX_BYTES + 1
-    while room > 0 and (part := os.read(file, min(room, max(size + 1, 1 << 16)))):
+    remaining = MAX_BYTES + 1
+    while remaining > 0 and (part := os.read(file, min(remaining, max(size + 1, 1 << 16)))):
         parts.append(part)
-        room -= len(part)
+        remaining -= len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def read_text(path: str | os.PathLike[str], *, errors: str = "strict") -> str:
-    """Return the text of a UTF-8 file; each line ends with a newline alone, whatever the file has.
+    """Return the text of a UTF-8 file; line ends are normalized to newlines.
 
     Raises OSError as `read_bytes` does, and UnicodeDecodeError.
     """
@@ -69,8 +69,8 @@ def read_text_if_possible(path: str | os.PathLike[str]) -> str:
 
 
 def why_not_a_file(mode: int) -> OSError | None:
-    """Return what says that something with this mode is no regular file; None if it is one."""
+    """Return the error for a file of this mode that isn't regular; None if it is regular."""
     if stat.S_ISREG(mode):
         return None
-    found = ((number, reason) for is_kind, number, reason in _KINDS if is_kind(mode))
-    return OSError(*next(found, (errno.EINVAL, "it is a device, not a file")))
+    reasons = ((number, reason) for is_kind, number, reason in _KINDS if is_kind(mode))
+    return OSError(*next(reasons, (errno.EINVAL, "it is a device, not a file")))

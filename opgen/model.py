@@ -185,7 +185,7 @@ class UfuncInnerLoop:
     name: str
     """Name of the C++ template in the `ufunc` namespace."""
     supported_dtypes: tuple[ScalarType, ...]
-    """In the order written, with classes expanded and without duplicates."""
+    """In file order, with classes expanded and without duplicates."""
     ufunc_key: UfuncKey
 
 
@@ -238,9 +238,9 @@ class NativeFunction:
     func: FunctionSchema
     """The schema, without the namespace."""
     use_const_ref_for_mutable_tensors: bool
-    """Whether C++ functions take written tensors as `const Tensor &`."""
+    """Whether C++ functions take mutated tensors as `const Tensor &`."""
     device_guard: bool
-    """Whether registrations make the tensors' device current before the kernel runs."""
+    """Whether registrations set the current device to that of the tensors before the kernel runs."""
     device_check: DeviceCheckType
     python_module: str | None
     """The Python module below torch, such as `nn` or `fft`; None for torch itself."""
@@ -252,7 +252,7 @@ class NativeFunction:
     manual_cpp_binding: bool
     """Whether the author writes the C++ function."""
     loc: Span
-    """The place of the operator's name in the YAML file."""
+    """The location of the operator's name in the YAML file."""
     autogen: tuple[OperatorName, ...]
     """Operators to derive from this one."""
     ufunc_inner_loop: Mapping[UfuncKey, UfuncInnerLoop]
@@ -278,18 +278,18 @@ class NativeFunction:
     is_boxed: bool = False
     """Whether kernels use the dispatcher's boxed calling convention, the only one that supports all of its types."""
     root_name: str = field(init=False, repr=False, compare=False)
-    """The name without overload and marks of the form, shared by all forms and overloads."""
+    """The name without overload and the suffix of the form, shared by all forms and overloads."""
     is_view_op: bool = field(init=False, repr=False, compare=False)
     """Whether the operator is a view: a result aliases an argument that is not returned itself."""
     part_of_structured_group: bool = field(init=False, repr=False, compare=False)
     """Whether structured kernels implement it."""
 
     def __post_init__(self) -> None:
-        # Every emitter reads these for every operator.
-        keep = object.__setattr__
-        keep(self, "root_name", self.func.name.name.base)
-        keep(self, "is_view_op", _is_view(self.func, self.tags))
-        keep(self, "part_of_structured_group", self.structured or self.structured_delegate is not None)
+        # Computed once, since every emitter reads them.
+        set_field = object.__setattr__
+        set_field(self, "root_name", self.func.name.name.base)
+        set_field(self, "is_view_op", _is_view(self.func, self.tags))
+        set_field(self, "part_of_structured_group", self.structured or self.structured_delegate is not None)
 
     def __hash__(self) -> int:
         return hash(self.func.name.text)
@@ -317,7 +317,7 @@ class NativeFunction:
 
 
 _RESIZING: Final = ("resize_", "resize_as_")
-"""Operators tagged `inplace_view` that change the storage and are no views."""
+"""Operators tagged `inplace_view` that change the storage and aren't views."""
 
 
 def _is_view(func: FunctionSchema, tags: frozenset[str]) -> bool:

@@ -1,4 +1,4 @@
-"""A path that isn't there → the nearest one that is.
+"""A missing path → the most similar existing path.
 
 nearest_path(Path("opss/native"))         →  Path("ops/native")
 nearest_path(Path("lab/mlx_ops.yaml"))    →  Path("lab/ops/mlx_ops.yaml")
@@ -15,16 +15,16 @@ from opgen.diagnostics import closest
 def nearest_path(path: Path) -> Path | None:
     """Return the path that was most likely meant, or None if none is near.
 
-    The first part of the path that isn't there is taken for misspelt, or for the name of something one folder below.
+    The first missing part of the path is assumed to be misspelled, or to be in a subfolder.
     """
-    wrong = next((each for each in reversed((path, *path.parents)) if not each.exists()), None)
-    if wrong is None:
+    missing = next((each for each in reversed((path, *path.parents)) if not each.exists()), None)
+    if missing is None:
         return None
     try:
-        names = sorted(os.listdir(wrong.parent))
+        names = sorted(os.listdir(missing.parent))
     except OSError:
         return None
-    near = closest(wrong.name, names)
-    places = [] if near is None else [wrong.parent / near / path.relative_to(wrong)]
-    places += (wrong.parent / name / path.relative_to(wrong.parent) for name in names)
-    return next((place for place in places if place.exists()), None)
+    near = closest(missing.name, names)
+    candidates = [] if near is None else [missing.parent / near / path.relative_to(missing)]
+    candidates += (missing.parent / name / path.relative_to(missing.parent) for name in names)
+    return next((candidate for candidate in candidates if candidate.exists()), None)

@@ -1,8 +1,8 @@
-"""A text in Python → its syntax tree, or a `SyntaxError`, whatever the text is.
+"""Python source → its syntax tree; every failure is a `SyntaxError`.
 
     parse_python("-" * 100_000 + "x")    →   SyntaxError: it is nested too deep
 
-`ast.parse` raises other errors for what is nested too deep for it, or has characters that no program can have.
+`ast.parse` raises other errors for deep nesting and illegal characters.
 """
 
 from __future__ import annotations

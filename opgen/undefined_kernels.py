@@ -1,13 +1,13 @@
-"""Kernels that a linker doesn't find → the schemas of their operators, and the declarations that they must match.
+"""Undefined kernels in a linker's output → the schemas of their operators, and the declarations to match.
 
-    python -m opgen.undefined_kernels HEADERS c++ …        runs a linker, and explains what it says
+    python -m opgen.undefined_kernels HEADERS c++ …        runs a linker, and explains its errors
 
     opgen: these functions are declared, but no source defines them with the same parameters:
       mylib::clip(Tensor self, float low) -> Tensor
         at::Tensor mylib::native::clip(const at::Tensor & self, double low)
 
-HEADERS is the folder that opgen wrote.  A kernel with other parameters than its declaration is another function in
-C++, so it is the linker that finds none.
+HEADERS is the folder that opgen wrote.  A kernel whose parameters differ from its declaration is a different function
+in C++, so only the linker reports it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Declared:
 
 def read_declarations(headers: Path) -> dict[str, list[Declared]]:
     """Return the kernels declared below `headers` by qualified name."""
-    found: dict[str, list[Declared]] = {}
+    declarations: dict[str, list[Declared]] = {}
     for path in sorted(headers.glob(_NATIVE)):
         space = schema = owner = ""
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -54,12 +54,12 @@ def read_declarations(headers: Path) -> dict[str, list[Declared]]:
                 if name is not None:
                     qualified = f"{space}::{owner}{name[1]}"
                     shown = f"{text[: name.start()]}{qualified}{text[name.end(1) :]}"
-                    found.setdefault(qualified, []).append(Declared(schema, shown))
-    return found
+                    declarations.setdefault(qualified, []).append(Declared(schema, shown))
+    return declarations
 
 
 def explain(symbols: Iterable[str], headers: Path) -> str:
-    """Return what is to be defined for the undefined `symbols`; empty if none of them is of the library's own."""
+    """Return the declarations to define for the undefined `symbols`; empty if none belongs to the library."""
     declared = read_declarations(headers)
     spaces = {f"{name.partition('::')[0]}::" for name in declared}
     lines: dict[str, None] = {}
@@ -79,18 +79,18 @@ def explain(symbols: Iterable[str], headers: Path) -> str:
 
 
 def undefined_in(library: Path) -> Iterator[str]:
-    """Yield the functions that a shared library needs from elsewhere; nothing if there is no `nm`."""
+    """Yield the undefined functions of a shared library; none if there is no `nm`."""
     tool = shutil.which("nm")
     if tool is None:
         return
     flags = ["-u", "-C"] if sys.platform == "darwin" else ["-D", "-u", "-C"]
-    said = subprocess.run([tool, *flags, os.fspath(library)], capture_output=True, text=True, check=False)
-    for line in said.stdout.splitlines():
+    output = subprocess.run([tool, *flags, os.fspath(library)], capture_output=True, text=True, check=False)
+    for line in output.stdout.splitlines():
         yield line.strip().removeprefix("U ").strip()
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a linker and return its exit code; what it says is passed on, with an explanation if it fails."""
+    """Run a linker and return its exit code; forward its output, and explain undefined kernels if it fails."""
     headers, *command = arguments
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     sys.stderr.write(done.stderr)

@@ -1,13 +1,13 @@
-"""Operators → the signatures of their C++, one calling convention per module.
+"""Operators → their C++ signatures, one calling convention per module.
 
-Emitters ask `signatures.Signatures`, which remembers what it derived; the modules themselves are
-for what it does not cover.  Everything here is a frozen value or a pure function.
+Emitters use `signatures.Signatures`, which memoizes derived signatures, and the modules themselves
+for anything else.  Everything here is a frozen value or a pure function.
 
     from opgen.api.signatures import Signatures, GroupSignatures, ViewGroupSignatures
     from opgen.api.translate import translate
     from opgen.api.types import Binding, Expr, NamedCType, BaseCType, tensorT
 
-**signatures**: one object per operator or group, everything derived when first asked for
+**signatures**: one object per operator or group, whose signatures are derived on first use
 
     Signatures(function)                # NativeFunction; a program keeps one each
         .function  .func  .schema: str  .policy  .has_symint  .return_names: tuple[str, ...]
@@ -21,10 +21,10 @@ for what it does not cover.  Everything here is a frozen value or a pure functio
     ViewGroupSignatures(group)          # NativeFunctionsViewGroup
         .inverse: ViewInverseSignature  .replay_name  .copy_name  .reverse_name
 
-`cpp` and `cpp_method` are called `__dispatch_…` where the author writes the real function by hand
-(`manual_cpp_binding`); `cpp_backend` never is.  `.cpp_method` is meant for operators with the
-method variant only.  Without a `SymInt` in the schema the symint signatures *are* the plain ones
-(the same object), so ask `has_symint`, not `.symint`, whether they differ.
+`cpp` and `cpp_method` are named `__dispatch_…` if the real function is handwritten
+(`manual_cpp_binding`); `cpp_backend` never is.  Use `.cpp_method` only for operators with the
+method variant.  If the schema has no `SymInt`, the symint signatures are the same objects as the plain
+ones; `has_symint` tells whether they differ.
 
 **Signature objects.**  `arguments` (a tuple of `Binding`) and `returns` (a `CType`) are attributes.
 Texts are methods; no declaration ends in a semicolon.
@@ -58,7 +58,7 @@ made once (`TENSOR`, `CONST_TENSOR`, `INT_ARRAY_REF`, …); `render_decls`, `ren
 `Expr` for each goal (a `Binding` or `NamedCType`) out of bindings or expressions.
 
 **cpp, dispatcher, native, structured, meta, ufunc, functionalization**: `name`, `arguments`,
-`argument_type`, `returns_type` … of each convention.  `TypePolicy` is what torchgen keeps in thread-local
-variables: pass `signatures.policy` as `policy=` where a function takes one, or leave it out for an
-operator that has no say.  A type that has no C++ raises `UnsupportedTypeError`.
+`argument_type`, `returns_type` … of each convention.  `TypePolicy` replaces torchgen's
+thread-local variables: pass `signatures.policy` as `policy=`, or omit it for the default.  A type
+without a C++ type raises `UnsupportedTypeError`.
 """

@@ -1,9 +1,9 @@
-"""The derivatives of operators as values, with the questions that emitters ask about them.
+"""The derivatives of operators as values, and functions that query them.
 
-The front end makes a `DifferentiabilityInfo` of each entry of derivatives.yaml.  Here are these
-values, and what can be asked of an operator that has one: which inputs and outputs are
-differentiable, and by which kind of kernel autograd calls it.  How the derivatives of one operator
-are carried over to its other forms is in `opgen.api.autograd_matching`.
+The front end builds a `DifferentiabilityInfo` from each entry of derivatives.yaml.  This module has
+these values, and functions that return which inputs and outputs of an operator are differentiable
+and how autograd dispatches it.  `opgen.api.autograd_matching` adapts the derivatives of one form to
+the other forms of an operator.
 
     - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
       self: mul_tensor_backward(grad, other, self.scalar_type())
@@ -50,7 +50,7 @@ class SavedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class FormulaPlace:
-    """Where a formula was written, for compilers to name in what they report about it."""
+    """The location of a formula, for `#line` directives."""
 
     path: str
     line: int
@@ -64,7 +64,7 @@ class Derivative:
     formula: str
     """C++ in terms of the results' gradients and the saved variables."""
     original_formula: str
-    """The formula as written, before expressions in it became saved variables."""
+    """The formula as spelled in the file, before expressions became saved variables."""
     var_names: tuple[str, ...]
     """The arguments whose gradients it computes."""
     saved_inputs: tuple[SavedAttribute, ...]
@@ -89,7 +89,7 @@ class ForwardDerivative:
     required_inputs_primal: tuple[str, ...]
     """The arguments whose primal values it uses."""
     required_original_self_value: bool = False
-    """Whether it uses the value of `self` from before the write."""
+    """Whether it uses the value of `self` from before the mutation."""
     is_reusing_outplace_formula: bool = False
     """Whether an in-place form reuses the formula of its functional form."""
     place: FormulaPlace | None = None
@@ -118,11 +118,11 @@ class DifferentiabilityInfo:
     """The arguments that have a gradient, in order."""
     non_differentiable_arg_names: tuple[str, ...]
     output_differentiability: tuple[bool, ...] | None
-    """Which results are differentiable; None if the entry doesn't say."""
+    """Which results are differentiable; None if the entry doesn't specify it."""
     output_differentiability_conditions: tuple[str, ...] | None
     """C++ conditions under which the results are differentiable, instead of booleans."""
     condition_place: FormulaPlace | None = None
-    """Where such a condition was written, if compilers are to name it."""
+    """The location of the condition; None for torch's own operators."""
     handles_complex: bool = False
     """Whether the entry declares that the formulas support complex tensors (torch's operators are listed elsewhere)."""
 
@@ -167,8 +167,8 @@ def unique(values: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def united(groups: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
-    """Return the values of all groups in order, without duplicates; no group has any."""
+def union(groups: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
+    """Return the values of all groups in order, without duplicates; each group has no duplicates itself."""
     filled = [group for group in groups if group]
     return unique(chain.from_iterable(filled)) if len(filled) > 1 else filled[0] if filled else ()
 
@@ -186,7 +186,7 @@ def identifiers(formula: str) -> frozenset[str]:
 
 def replace_words(formula: str, replaced: Mapping[str, str]) -> str:
     """Return the formula with words replaced."""
-    return _WORD.sub(lambda found: replaced.get(found[0], found[0]), formula)
+    return _WORD.sub(lambda match: replaced.get(match[0], match[0]), formula)
 
 
 def uses_ident(info: DifferentiabilityInfo | None, name: str) -> bool:
@@ -234,7 +234,7 @@ def gen_differentiable_outputs(
 ) -> tuple[DifferentiableOutput, ...]:
     """Return the results that may have a gradient under a dispatch key.
 
-    If the entry doesn't say and uses `grad`, that is the first of them alone.  An operator that changes lists
+    If the entry doesn't specify them and uses `grad`, only the first result has one.  An operator that mutates lists
     in place has none.
     """
     function = matched.func
@@ -243,9 +243,15 @@ def gen_differentiable_outputs(
     info = matched.info.get(key) if matched.info is not None else None
     named = zip(cpp.return_names(function), function.func.returns, strict=True)
     outputs = [DifferentiableOutput(name, returned.type) for name, returned in named]
-    stated = info.output_differentiability if info is not None else None
-    if stated is not None:
-        return tuple([output for output, wanted in zip(outputs, stated, strict=True) if wanted])
+    differentiability = info.output_differentiability if info is not None else None
+    if differentiability is not None:
+        return tuple(
+            [
+                output
+                for output, is_differentiable_output in zip(outputs, differentiability, strict=True)
+                if is_differentiable_output
+            ]
+        )
     candidates = [output for output in outputs if is_differentiable(output.name, output.type, info)]
     return tuple(candidates[:1] if uses_single_grad(info) else candidates)
 
@@ -253,8 +259,8 @@ def gen_differentiable_outputs(
 def dispatch_strategy(matched: NativeFunctionWithDifferentiabilityInfo) -> str:
     """Return how autograd reaches an operator.
 
-    `use_derived` calls the kernels of the backends, so it needs derivatives, or an operator that
-    can't have any.  `use_type` leaves it to the operators that this one is made of.
+    `use_derived` calls the backend kernels, so the operator needs derivatives or can't have any.
+    `use_type` decomposes the operator, whose parts have derivatives.
     """
     has_derivatives = matched.info is not None and any(info.has_derivatives for info in matched.info.values())
     return "use_derived" if has_derivatives or matched.func.is_abstract else "use_type"

@@ -1,8 +1,8 @@
 """Derivatives of operators → derivatives of all their forms.
 
-derivatives.yaml gives the derivatives of one form, mostly the functional one.  The other forms
-have the same: the in-place form computes its tangent in place; an operator on lists applies the
-formulas of the operator on tensors to each element.
+derivatives.yaml has the derivatives of one form, usually the functional one.  The other forms share
+them: the in-place form computes its tangent in place; a foreach operator applies the formulas of
+the per-tensor operator to each element.
 
     add.Tensor: self_t + maybe_multiply(other_t, alpha)
     add_.Tensor: self_t_raw.defined() ? self_t_raw.copy_(self_t + …) : self_t + …
@@ -30,8 +30,8 @@ from opgen.api.autograd import (
     identifiers,
     is_foreach_func,
     replace_words,
+    union,
     unique,
-    united,
 )
 from opgen.api.types import TENSOR_LIST, BaseCType, Binding, NamedCType, scalarTypeT
 from opgen.frozen_dataclass import dataclass
@@ -40,74 +40,76 @@ from opgen.model import FunctionSchema, NativeFunction, OperatorName, SchemaKind
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """All operators with their derivatives, and the derivatives that were derived for lists."""
+    """All operators with their derivatives, and the derivatives that were derived for foreach operators."""
 
     functions: tuple[NativeFunctionWithDifferentiabilityInfo, ...]
     derived: tuple[DifferentiabilityInfo, ...]
-    """The derivatives of operators on lists, which no file has."""
+    """The derivatives of foreach operators, which have no entries."""
 
 
 def match_differentiability_info(functions: Iterable[NativeFunction], infos: Mapping[OperatorName, Infos]) -> Matched:
-    """Return the functions with their derivatives."""
+    """Pair each function with its differentiability info."""
     matcher = _Matcher(infos)
     matched = tuple([matcher.match(function) for function in functions])
     return Matched(matched, tuple(matcher.derived))
 
 
 class _Matcher:
-    """Finds the derivatives of operators."""
+    """Looks up the derivatives of operators."""
 
     def __init__(self, infos: Mapping[OperatorName, Infos]) -> None:
-        self.own: dict[str, Infos] = {}
+        self.by_name: dict[str, Infos] = {}
         self.functional, self.other = _Forms(), _Forms()
         self.references: dict[str, list[DifferentiabilityInfo]] = {}
         self.derived: list[DifferentiabilityInfo] = []
         self.names = frozenset([name.name.base for name in infos])
-        for name, found in infos.items():
-            func = next(iter(found.values())).func.func
-            self.own[name.text] = found
+        for name, by_key in infos.items():
+            func = next(iter(by_key.values())).func.func
+            self.by_name[name.text] = by_key
             kind = self.functional if func.kind() is SchemaKind.functional else self.other
-            kind.add(func, found)
-            if DEFAULT_KEY in found:
-                self.references.setdefault(name.name.text, []).append(found[DEFAULT_KEY])
+            kind.add(func, by_key)
+            if DEFAULT_KEY in by_key:
+                self.references.setdefault(name.name.text, []).append(by_key[DEFAULT_KEY])
 
     def match(self, function: NativeFunction) -> NativeFunctionWithDifferentiabilityInfo:
         """Return the operator with its derivatives, if it has any."""
         base = function.func.name.name.base
         if base not in self.names and not base.startswith(FOREACH):
-            return NativeFunctionWithDifferentiabilityInfo(function, None, None)  # as half of all operators
+            return NativeFunctionWithDifferentiabilityInfo(
+                function, None, None
+            )  # fast path: about half the operators have no derivative
         infos, is_own = self._find(function)
         if infos is None:
             return NativeFunctionWithDifferentiabilityInfo(function, None, None)
-        # torch's own formulas for in-place operators say how to write the tangent; others are like any formula.
+        # Only torch's own formulas for in-place operators write the tangent themselves.
         writes = is_own and function.namespace == "aten"
         forward = {key: _forward_of(function, info, writes) for key, info in infos.items()}
         return NativeFunctionWithDifferentiabilityInfo(function, infos, forward)
 
     def _find(self, function: NativeFunction) -> tuple[Infos | None, bool]:
-        """Return the derivatives of an operator, and whether they were written for it."""
+        """Return the derivatives of an operator, and whether it has its own entry."""
         func = function.func
         is_generated = "generated" in function.tags
         if is_generated and func.kind() is SchemaKind.out:
             return None, False
-        own = self.own.get(func.name.text)
-        if own is not None:
-            return own, True
+        by_name = self.by_name.get(func.name.text)
+        if by_name is not None:
+            return by_name, True
         if is_foreach_func(function):
-            return self._find_for_lists(function), False
-        found = self.functional.find(func)
-        if found is None and is_generated:
-            found = self.other.find(func)
-        return found, False
+            return self._find_for_foreach(function), False
+        infos = self.functional.find(func)
+        if infos is None and is_generated:
+            infos = self.other.find(func)
+        return infos, False
 
-    def _find_for_lists(self, function: NativeFunction) -> Infos | None:
-        """Return the derivatives of an operator on lists, derived from those of the operator on tensors."""
+    def _find_for_foreach(self, function: NativeFunction) -> Infos | None:
+        """Return the derivatives of a foreach operator, derived from those of the per-tensor operator."""
         reference = self._reference(function)
         if reference is None:
             return None
         if function.func.kind() is SchemaKind.inplace:
             return {DEFAULT_KEY: reference}
-        info = derive_for_lists(function, reference)
+        info = derive_for_foreach(function, reference)
         self.derived.append(info)
         return {DEFAULT_KEY: info}
 
@@ -116,16 +118,16 @@ class _Matcher:
         if function.func.name.text not in _WITH_INPLACE_REFERENCE:
             name = name.removesuffix("_")
         candidates = self.references.get(name, ())
-        # A condition is about one tensor, but a node is for the whole list.
-        fitting = (info for info in candidates if info.output_differentiability_conditions is None)
-        return next((info for info in fitting if is_reference(function, info.func.func)), None)
+        # A condition is for one tensor, but the node for the whole list.
+        unconditional = (info for info in candidates if info.output_differentiability_conditions is None)
+        return next((info for info in unconditional if is_reference(function, info.func.func)), None)
 
 
 _Form = tuple[FunctionSchema, Infos]
 
 
 class _Forms:
-    """Derivatives by the signatures of the forms that they were written for."""
+    """Derivatives by the signature of their form."""
 
     def __init__(self) -> None:
         self.by_signature: dict[FunctionSchema, _Form] = {}
@@ -137,15 +139,15 @@ class _Forms:
         self.by_base.setdefault(func.name.name.base, []).append(form)
 
     def find(self, func: FunctionSchema) -> Infos | None:
-        """Return the derivatives of the form with the same signature, whatever the defaults."""
+        """Return the derivatives of the form with the same signature, ignoring defaults."""
         other, infos = self.by_signature.get(func.signature(), (None, None))
         if other is not None and _defaults(other) == _defaults(func):
-            return infos  # as nearly always
+            return infos  # fast path
         names = _names(func)
         candidates = [form for form in self.by_base.get(func.name.name.base, ()) if _names(form[0]) == names]
-        wanted = func.signature(strip_default=True) if candidates else None
-        same = [infos for other, infos in candidates if other.signature(strip_default=True) == wanted]
-        return same[-1] if same else None
+        signature = func.signature(strip_default=True) if candidates else None
+        matches = [infos for other, infos in candidates if other.signature(strip_default=True) == signature]
+        return matches[-1] if matches else None
 
 
 def _names(func: FunctionSchema) -> list[str]:
@@ -170,10 +172,10 @@ _INPLACE_WORD: Final = re.compile(r"\b(original_self_[pt]|self_p|self_t|result)\
 
 
 def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: bool) -> ForwardDerivative:
-    """Return a formula for the tangent of a result, where the result is what `self` becomes.
+    """Adapt a formula for the tangent of a result to the in-place form.
 
-    When the formula runs, `self_p` is the result already; where the former value is needed, it is
-    called `original_self_p`, and its tangent `original_self_t`.
+    When the formula runs, `self_p` is already the result; the value before the call is `original_self_p`,
+    and its tangent `original_self_t`.
     """
     words = set(_INPLACE_WORD.findall(derivative.formula))
     needs_original = not words.isdisjoint({"original_self_p", "original_self_t"})
@@ -181,7 +183,7 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
     if not is_own and "self_p" in words:
         needs_original = True
         replaced |= {"self_p": "original_self_p", "self_t": "original_self_t"}
-    formula = _INPLACE_WORD.sub(lambda found: replaced.get(found.group(), found.group()), derivative.formula)
+    formula = _INPLACE_WORD.sub(lambda match: replaced.get(match.group(), match.group()), derivative.formula)
     if not is_own:
         formula = _keep_tangent(function, formula)
     primal = derivative.required_inputs_primal
@@ -198,7 +200,7 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
 
 
 def _keep_tangent(function: NativeFunction, formula: str) -> str:
-    """Return the formula with the tangent written in place, so that views of it see the change."""
+    """Return the formula with the tangent updated in place, so that views of it see the change."""
     method = f"self_t.{function.root_name}("
     if formula.startswith(method) and _is_one_call(formula, len(method)):
         return f"self_t_raw.defined() ? self_t_raw.{function.func.name.name}({formula[len(method) :]} : {formula}"
@@ -208,43 +210,46 @@ def _keep_tangent(function: NativeFunction, formula: str) -> str:
 def _is_one_call(formula: str, start: int) -> bool:
     """Return whether the bracket before `start` is closed at the end of the formula."""
     depth = 1
-    for at in range(start, len(formula)):
-        depth += {"(": 1, ")": -1}.get(formula[at], 0)
+    for index in range(start, len(formula)):
+        depth += {"(": 1, ")": -1}.get(formula[index], 0)
         if depth == 0:
-            return at == len(formula) - 1
+            return index == len(formula) - 1
     return False
 
 
 # ------------------------------------------------------------------------------------ lists
 
 _WITH_INPLACE_REFERENCE: Final = ("_foreach_zero_",)
-"""Operators on lists whose operator on tensors has derivatives only for its in-place form."""
-_LACKING_ALPHA: Final = ("_foreach_add", "_foreach_sub")
-"""Their overloads for scalars don't take the `alpha` that the operators on tensors take."""
+"""Foreach operators whose per-tensor operator has derivatives only for its in-place form."""
+_WITHOUT_ALPHA: Final = ("_foreach_add", "_foreach_sub")
+"""Foreach operators whose overloads for scalars don't have the `alpha` of the per-tensor operator."""
 
 
 def is_reference(function: NativeFunction, reference: FunctionSchema) -> bool:
-    """Return whether an operator on lists applies `reference` to each element."""
+    """Return whether a foreach operator applies `reference` to each element."""
     if len(reference.returns) > 1:
         return False  # gradients of several lists come in one list, so no element has `grads[0]` and `grads[1]`
     results = len(function.func.returns)
     if results != len(reference.returns) and (results or function.func.kind() is not SchemaKind.inplace):
         return False
-    mine, theirs = function.func.arguments.flat_non_out, reference.arguments.flat_non_out
-    may_lack = function.root_name in _LACKING_ALPHA and function.func.name.overload_name in ("Scalar", "ScalarList")
-    if len(mine) != len(theirs) and not may_lack:
+    list_arguments, tensor_arguments = function.func.arguments.flat_non_out, reference.arguments.flat_non_out
+    may_omit_alpha = function.root_name in _WITHOUT_ALPHA and function.func.name.overload_name in (
+        "Scalar",
+        "ScalarList",
+    )
+    if len(list_arguments) != len(tensor_arguments) and not may_omit_alpha:
         return False
-    return all(_element(one.type) == other.type for one, other in zip(mine, theirs))
+    return all(_element(one.type) == other.type for one, other in zip(list_arguments, tensor_arguments))
 
 
 def _element(type: Type) -> Type:
-    found = type.is_list_like()
-    return type if found is None else found.elem
+    list_type = type.is_list_like()
+    return type if list_type is None else list_type.elem
 
 
-def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo) -> DifferentiabilityInfo:
-    """Return the derivatives of an operator on lists: those of the operator on tensors, for each element."""
-    lists = _Lists.of(function, reference.func)
+def derive_for_foreach(function: NativeFunction, reference: DifferentiabilityInfo) -> DifferentiabilityInfo:
+    """Return the derivatives of a foreach operator: those of the per-tensor operator, for each element."""
+    lists = _ForeachArguments.of(function, reference.func)
     derivatives = tuple(lists.derivative(one) for one in reference.derivatives)
     differentiated = {name for one in derivatives for name in one.var_names}
     return DifferentiabilityInfo(
@@ -252,8 +257,8 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
         op=f"Foreach{reference.op}{function.func.name.overload_name}" if reference.op else None,
         derivatives=derivatives,
         forward_derivatives=tuple(lists.forward(one) for one in reference.forward_derivatives),
-        all_saved_inputs=united([one.saved_inputs for one in derivatives]),
-        all_saved_outputs=united([one.saved_outputs for one in derivatives]),
+        all_saved_inputs=union([one.saved_inputs for one in derivatives]),
+        all_saved_outputs=union([one.saved_outputs for one in derivatives]),
         available_named_gradients=reference.available_named_gradients,
         used_named_gradients=reference.used_named_gradients,
         args_with_derivatives=tuple(b for b in lists.bindings.values() if b.name in differentiated),
@@ -265,46 +270,46 @@ def derive_for_lists(function: NativeFunction, reference: DifferentiabilityInfo)
 
 
 @dataclass(frozen=True, slots=True)
-class _Lists:
-    """The names of an operator's arguments in the operator on lists."""
+class _ForeachArguments:
+    """The arguments of a per-tensor operator in the foreach operator."""
 
     names: Mapping[str, str]
-    """Each argument of the operator on tensors, as the one on lists calls it."""
+    """The name in the foreach operator of each argument of the per-tensor operator."""
     bindings: Mapping[str, Binding]
-    """The parameters of the operator on lists, by name."""
+    """The parameters of the foreach operator, by name."""
     indexed: Mapping[str, str]
-    """The same as `names`, with `[i]` where the argument is a list."""
+    """`names` with `[i]` after arguments that are lists."""
     has_one_result: bool
-    """Whether the operator on tensors returns one, whose gradient is `grads[0]` as well as `grad`."""
+    """Whether the per-tensor operator has one result, whose gradient is both `grads[0]` and `grad`."""
 
     @staticmethod
-    def of(function: NativeFunction, reference: NativeFunction) -> _Lists:
-        """Return the two operators' arguments, one by one."""
+    def of(function: NativeFunction, reference: NativeFunction) -> _ForeachArguments:
+        """Match the arguments of the two operators by position."""
         signature = cpp.arguments(function.func.arguments, faithful=False, symint=True, method=False)
         arguments = function.func.arguments.flat_non_out
         names = {theirs.name: mine.name for theirs, mine in zip(reference.func.arguments.flat_non_out, arguments)}
         lists = {argument.name for argument in arguments if argument.type.is_list_like() is not None}
         indexed = {theirs: f"{mine}[i]" if mine in lists else mine for theirs, mine in names.items()}
         bindings = {binding.name: binding for binding in signature}
-        return _Lists(names, bindings, indexed, len(reference.func.returns) == 1)
+        return _ForeachArguments(names, bindings, indexed, len(reference.func.returns) == 1)
 
     def derivative(self, derivative: Derivative) -> Derivative:
         """Return the gradients of one element."""
         if self.has_one_result and "grads" in derivative.formula:
             texts = (derivative.formula, derivative.original_formula)
-            formula, written = (_FIRST_GRADIENT.sub("grad", text) for text in texts)
-            derivative = replace(derivative, formula=formula, original_formula=written)
-        # torch's formulas save nothing else.
+            formula, original = (_FIRST_GRADIENT.sub("grad", text) for text in texts)
+            derivative = replace(derivative, formula=formula, original_formula=original)
+        # Only dtypes and whole values can be replaced in the formula; other saved expressions are recomputed.
         inputs = [one for one in derivative.saved_inputs if one.nctype.type != _SCALAR_TYPE]
         if all(one.name == one.expr for one in (*inputs, *derivative.saved_outputs)):
-            return self._with_wholes(derivative)
-        return self._with_parts(derivative)
+            return self._save_values(derivative)
+        return self._save_lists(derivative)
 
-    def _with_wholes(self, derivative: Derivative) -> Derivative:
+    def _save_values(self, derivative: Derivative) -> Derivative:
         formula = replace_words(derivative.formula, _ELEMENTS)
         saved = []
-        # One after the other: the tensor of a scalar type gets a second index if it is kept as well.
-        # That is a slip of torchgen's, whose code is the measure of ours.
+        # Reproduces a torchgen quirk for output parity: since words are replaced one after the other, the tensor of a
+        # dtype gets a second index if it is saved too.
         for attribute in derivative.saved_inputs:
             owner = re.match(r"\w+", attribute.expr)
             name = owner.group() if owner else attribute.expr
@@ -315,11 +320,11 @@ class _Lists:
             saved.append(self._saved(name))
         return self._of_element(derivative, formula, saved, [one.name for one in derivative.saved_outputs])
 
-    def _with_parts(self, derivative: Derivative) -> Derivative:
-        """Return the derivative of a formula that saves sizes or the like: it saves all elements and asks them."""
-        written = derivative.original_formula
-        formula = replace_words(written, {**self.indexed, **_ELEMENTS})
-        words = identifiers(written)
+    def _save_lists(self, derivative: Derivative) -> Derivative:
+        """Return the derivative for a formula that saves sizes: save the list, and recompute the sizes in backward."""
+        original = derivative.original_formula
+        formula = replace_words(original, {**self.indexed, **_ELEMENTS})
+        words = identifiers(original)
         saved = [self._saved(name) for name in self.names if name in words]
         return self._of_element(derivative, formula, saved, ["result"] if "result" in words else [])
 
@@ -337,8 +342,8 @@ class _Lists:
             saved_outputs=outputs,
         )
 
-    def _known(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the arguments by their names in the operator on lists, without those that it doesn't have."""
+    def _renamed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names in the foreach operator, without arguments that it doesn't have."""
         return tuple(self.names[name] for name in names if name in self.names)
 
     def _saved(self, name: str) -> SavedAttribute:
@@ -352,12 +357,12 @@ class _Lists:
         return replace(
             derivative,
             formula=replace_words(derivative.formula, {**self.indexed, **names, "result": "result[i]"}),
-            required_inputs_fw_grad=self._known(derivative.required_inputs_fw_grad),
-            required_inputs_primal=self._known(derivative.required_inputs_primal),
+            required_inputs_fw_grad=self._renamed(derivative.required_inputs_fw_grad),
+            required_inputs_primal=self._renamed(derivative.required_inputs_primal),
         )
 
 
 _SCALAR_TYPE: Final = BaseCType(scalarTypeT)
 _FIRST_GRADIENT: Final = re.compile(r"\bgrads\s*\[\s*0\s*\]")
 _ELEMENTS: Final = MappingProxyType({"grad": "grads[i]", "result": "result[i]"})
-"""What formulas for tensors name, as formulas for elements do."""
+"""Names in per-tensor formulas, and their replacements in formulas for one element."""

@@ -64,14 +64,14 @@ _STRING: Final = BaseCType(stringT)
 
 _TENSORS: Final = frozenset({TENSOR.spelled, OPTIONAL_TENSOR.spelled})
 _TENSOR_LISTS: Final = frozenset({TENSOR_LIST.spelled, VectorCType(TENSOR).spelled})
-_LISTS_WITH_GAPS: Final = frozenset({ListCType(OPTIONAL_TENSOR).spelled})
+_OPTIONAL_TENSOR_LISTS: Final = frozenset({ListCType(OPTIONAL_TENSOR).spelled})
 """Types of saved tensors, as C++ spells them: comparing strings runs no Python code."""
 _LIST_PARAMETERS: Final = frozenset({TENSOR_LIST.spelled, I_TENSOR_LIST_REF.spelled})
 """Types of parameters that are lists of tensors."""
-_NEVER_KEPT: Final = tuple(map(BaseCType, (qschemeT, storageT, streamT, SymBoolT)))
-"""Types that compiled autograd does not support."""
+_UNSUPPORTED: Final = tuple(map(BaseCType, (qschemeT, storageT, streamT, SymBoolT)))
+"""Types that compiled autograd doesn't support."""
 _REPLACED: Final = ("Sym", "TypeAndSize", "TensorGeometry")
-"""Words in the names of types whose tensors or symbols compiled autograd swaps."""
+"""Parts of the names of types whose tensors or symbols compiled autograd replaces."""
 
 
 SELF_POINTER: Final = "getptr()"
@@ -92,7 +92,7 @@ class Member:
     type: str
     """The type of the value in the function that computes gradients."""
     released: str = ""
-    """The statements that release it."""
+    """The statements that release its value."""
     guard: str = ""
     """The check that it was not released."""
     unpacked: str = ""
@@ -100,10 +100,10 @@ class Member:
     is_output: bool = False
     """Whether it saves a result rather than an argument."""
     is_swapped: bool = True
-    """Whether compiled autograd swaps its own tensors and symbols in."""
+    """Whether compiled autograd replaces its tensors and symbols."""
 
 
-KnownMembers: TypeAlias = dict[tuple[str, str, bool], Member]
+MemberMemo: TypeAlias = dict[tuple[str, str, bool], Member]
 """A cache of members by name, type and whether they are results: most nodes save the same few values."""
 
 
@@ -128,26 +128,26 @@ class Node:
         info: DifferentiabilityInfo,
         op: str,
         *,
-        keeps_more: bool = False,
-        known: KnownMembers | None = None,
+        saves_more_types: bool = False,
+        memo: MemberMemo | None = None,
         self_pointer: str = SELF_POINTER,
     ) -> Node:
-        """Return the class for an entry; with `keeps_more`, it may keep values of types that torch's own nodes don't.
+        """Return the class for an entry; with `saves_more_types`, it also supports types that torch's own nodes don't.
 
-        `self_pointer` is the expression by which a node gives a pointer to itself.
+        `self_pointer` is the expression for a pointer to the node in its members.
         """
         arguments = info.args_with_derivatives
-        # Lists of which some tensors may be missing have no gradients in torch.
-        wanted = _LIST_PARAMETERS | {OPTIONAL_TENSOR_LIST.spelled} if keeps_more else _LIST_PARAMETERS
-        lists = [argument.name for argument in arguments if argument.nctype.type.spelled in wanted]
+        # In torch, lists of optional tensors have no gradients.
+        list_types = _LIST_PARAMETERS | {OPTIONAL_TENSOR_LIST.spelled} if saves_more_types else _LIST_PARAMETERS
+        lists = [argument.name for argument in arguments if argument.nctype.type.spelled in list_types]
         members = [
-            *_members(info.all_saved_inputs, False, known if known is not None else {}, self_pointer),
-            *_members(info.all_saved_outputs, True, known if known is not None else {}, self_pointer),
+            *_members(info.all_saved_inputs, False, memo if memo is not None else {}, self_pointer),
+            *_members(info.all_saved_outputs, True, memo if memo is not None else {}, self_pointer),
         ]
         return Node(
             info,
             op,
-            tuple(map(_owning, members) if keeps_more else members),
+            tuple(map(_owning, members) if saves_more_types else members),
             arguments,
             tuple([f"{name}_size_" for name in lists]),
             frozenset(lists),
@@ -155,25 +155,27 @@ class Node:
         )
 
 
-def nodes_of(infos: Iterable[DifferentiabilityInfo], *, keeps_more: bool = False) -> list[Node]:
+def nodes_of(infos: Iterable[DifferentiabilityInfo], *, saves_more_types: bool = False) -> list[Node]:
     """Return the node classes of the entries that have gradients."""
-    known: KnownMembers = {}
-    return [Node.of(info, info.op, keeps_more=keeps_more, known=known) for info in infos if info.op is not None]
+    memo: MemberMemo = {}
+    return [
+        Node.of(info, info.op, saves_more_types=saves_more_types, memo=memo) for info in infos if info.op is not None
+    ]
 
 
 # ------------------------------------------------------------------------------------ members
 
 
-def _members(values: Iterable[SavedAttribute], is_output: bool, known: KnownMembers, self_pointer: str) -> list[Member]:
+def _members(values: Iterable[SavedAttribute], is_output: bool, memo: MemberMemo, self_pointer: str) -> list[Member]:
     """Return the members for saved values, sorted by name."""
-    found = []
+    members = []
     for name, ctype in sorted([(value.name, value.nctype.type) for value in values], key=itemgetter(0)):
         key = (name, ctype.spelled, is_output)
-        member = known.get(key)
+        member = memo.get(key)
         if member is None:
-            member = known[key] = _member(name, ctype, is_output, self_pointer)
-        found.append(member)
-    return found
+            member = memo[key] = _member(name, ctype, is_output, self_pointer)
+        members.append(member)
+    return members
 
 
 def _owning(member: Member) -> Member:
@@ -197,15 +199,15 @@ def _owning_type(ctype: CType) -> str | None:
     return None
 
 
-def is_kept(ctype: CType) -> bool:
+def can_be_saved(ctype: CType) -> bool:
     """Return whether nodes of a library outside of torch can save an argument of type `ctype`."""
     is_optional = isinstance(ctype, OptionalCType)
     value = ctype.elem if isinstance(ctype, OptionalCType) else ctype
     if not isinstance(value, ArrayRefCType):
-        return value not in _NEVER_KEPT and not (is_optional and value == TENSOR_LIST)
-    # Of lists, torch knows what is in them by their types alone.
+        return value not in _UNSUPPORTED and not (is_optional and value == TENSOR_LIST)
+    # torch determines the elements of lists from their static types.
     is_lost = isinstance(value.elem, OptionalCType) or value.elem == BaseCType(generatorT)
-    return not is_lost and value.elem not in _NEVER_KEPT and not (is_optional and value.elem == _STRING)
+    return not is_lost and value.elem not in _UNSUPPORTED and not (is_optional and value.elem == _STRING)
 
 
 def _member(name: str, ctype: CType, is_output: bool, self_pointer: str) -> Member:
@@ -225,7 +227,7 @@ def _member(name: str, ctype: CType, is_output: bool, self_pointer: str) -> Memb
     if spelled in _TENSOR_LISTS:
         node = self_pointer if is_output else "nullptr"
         return _list_member(name, ctype, "std::vector<Tensor>", f"unpack_list({name}_, {node})", is_output)
-    if spelled in _LISTS_WITH_GAPS:
+    if spelled in _OPTIONAL_TENSOR_LISTS:
         return _list_member(name, ctype, "torch::List<std::optional<Tensor>>", f"unpack_opt_list({name}_)", is_output)
     return _plain_member(name, ctype, is_output)
 

@@ -1,7 +1,7 @@
-"""Types that kernels have only through the dispatcher's boxed convention → their C++ types.
+"""Types that only the boxed calling convention supports → their C++ types.
 
-An operator with such a type is *boxed*: its kernels are called with values taken from a stack, so anything that
-the stack holds can be an argument or a result.  It owns what it takes and returns.
+An operator with such a type is *boxed*: its kernels are called with values from a stack, so any type of `IValue` can be
+an argument or a result.  Arguments and results are owning values.
 
     int[][]              c10::List<c10::List<int64_t>>; a std::vector of std::vectors as a result
     Dict(str, Tensor)    c10::Dict<::std::string, at::Tensor>
@@ -9,8 +9,8 @@ the stack holds can be an argument or a result.  It owns what it takes and retur
     complex              c10::complex<double>
     Any, a class, …      c10::IValue
 
-A `SymInt` within such a type is a `c10::SymInt`, whatever the kernel takes elsewhere; a `c10::List` can't hold it, so
-lists of it are `std::vector`s.
+A `SymInt` inside such a type is always a `c10::SymInt`; lists of it are `std::vector`s, since `c10::List` can't hold
+it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def is_return_boxed(t: Type) -> bool:
 def _is_list_boxed(t: ListType) -> bool:
     elem = t.elem
     if elem.base_ty is BaseTy.str:
-        return True  # a list of views would outlive the texts
+        return True  # std::string_views would dangle
     if isinstance(elem, OptionalType):
         unlisted = (BaseTy.Scalar, BaseTy.SymInt, BaseTy.SymBool, BaseTy.Generator)
         return not _is_plain(elem.elem) or elem.base_ty in unlisted

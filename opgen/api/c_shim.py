@@ -1,8 +1,8 @@
 """An operator → the functions with a C interface through which compiled models call it.
 
-C knows neither tensors nor optional values: a tensor is a handle, what may be absent is a pointer
-that may be null, a list is a pointer and a length, and results are written through pointers.  An
-argument that an operator gets after its function was released goes into a further function.
+In C, a tensor is a handle, an optional value is a pointer that may be null, a list is a pointer and a
+length, and results are written through pointers.  An argument added to an operator after the release
+of its function gets a new function.
 
     cat(Tensor[] tensors, int dim=0) -> Tensor
 
@@ -75,9 +75,9 @@ class CFunction:
     name: str
     since: str | None
     parameters: tuple[str, ...]
-    """Declarations of what it takes, those for results last."""
+    """Declarations of its parameters, those for results last."""
     arguments: tuple[str, ...]
-    """C++ expressions of what the operator takes, as `at::` functions have them: out arguments first."""
+    """C++ expressions of the operator's arguments, in the order of `at::` functions: out arguments first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ _RESULTS: Final = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What a C function takes for an argument, and what it passes on."""
+class CParameters:
+    """The C parameters for an argument, and the C++ expression passed on."""
 
     parameters: tuple[str, ...]
     expr: str
@@ -138,7 +138,7 @@ def c_functions(operator: ShimmedOperator, device: str) -> Iterator[CFunction]:
     """Yield the operator's C functions for a device, the newest first."""
     func = operator.function.func
     stem = f"aoti_torch_{device}_{func.name.unambiguous_name()}"
-    results = tuple(f"{_result_spelling(r).c}* ret{at}" for at, r in enumerate(own_results(func)))
+    results = tuple(f"{_result_spelling(r).c}* ret{index}" for index, r in enumerate(own_results(func)))
     hidden: frozenset[str] = frozenset()
     for number in range(len(operator.later_arguments), -1, -1):
         later = operator.later_arguments[number - 1] if number else None
@@ -156,13 +156,13 @@ def _arguments(func: FunctionSchema) -> tuple[Argument, ...]:
     return (*func.arguments.out, *func.arguments.flat_non_out)
 
 
-def _hidden(a: Argument) -> Taken:
+def _hidden(a: Argument) -> CParameters:
     """Return an argument that the function does not take; the operator gets its default."""
-    return Taken((), cpp.default_expr(a.default or "", a.type, symint=True))
+    return CParameters((), cpp.default_expr(a.default or "", a.type, symint=True))
 
 
-def argument(a: Argument) -> Taken:
-    """Return what a C function takes for an argument.  Raises UnsupportedTypeError if C can't pass it."""
+def argument(a: Argument) -> CParameters:
+    """Return the C parameters for an argument.  Raises UnsupportedTypeError if C can't pass it."""
     t, name = a.type, a.name
     if isinstance(t, BaseType):
         return _base(t, name, a.is_write)
@@ -177,14 +177,14 @@ def _unsupported(t: Type) -> UnsupportedTypeError:
     return UnsupportedTypeError(t, "can't be passed through a C interface")
 
 
-def _base(t: BaseType, name: str, is_write: bool) -> Taken:
+def _base(t: BaseType, name: str, is_write: bool) -> CParameters:
     if is_write and t.name is BaseTy.Tensor:
-        return Taken((f"AtenTensorHandle {name}",), f"*tensor_handle_to_tensor_pointer({name})")
+        return CParameters((f"AtenTensorHandle {name}",), f"*tensor_handle_to_tensor_pointer({name})")
     if t.name is BaseTy.Device:
         kind, index = f"static_cast<c10::DeviceType>({name})", f"static_cast<c10::DeviceIndex>({name}_index_)"
-        return Taken((f"int32_t {name}", f"int32_t {name}_index_"), f"c10::Device({kind}, {index})")
+        return CParameters((f"int32_t {name}", f"int32_t {name}_index_"), f"c10::Device({kind}, {index})")
     spelling = _spelling(t, t)
-    return Taken((f"{spelling.c} {name}",), spelling.convert.format(name))
+    return CParameters((f"{spelling.c} {name}",), spelling.convert.format(name))
 
 
 def _spelling(t: Type, whole: Type) -> _Spelling:
@@ -201,51 +201,51 @@ def _element_spelling(t: Type, whole: Type) -> _Spelling:
     return spelling
 
 
-def _optional(t: OptionalType, name: str, is_write: bool) -> Taken:
+def _optional(t: OptionalType, name: str, is_write: bool) -> CParameters:
     elem = t.elem
     if is_write:
         raise _unsupported(t)
     if isinstance(elem, ListType):
         spelling = _element_spelling(elem.elem, t)
         parameters = (f"const {spelling.c}** {name}", f"int64_t {name}_len_")
-        return Taken(parameters, f"pointer_to_optional_list<{spelling.cpp}>({name}, {name}_len_)")
+        return CParameters(parameters, f"pointer_to_optional_list<{spelling.cpp}>({name}, {name}_len_)")
     if elem == BaseType(BaseTy.Device):
         parameters = (f"int32_t* {name}", f"int32_t {name}_index_")
-        return Taken(parameters, f"pointer_to_optional_device({name}, {name}_index_)")
+        return CParameters(parameters, f"pointer_to_optional_device({name}, {name}_index_)")
     spelling = _spelling(elem, t)
     is_tensor = elem == BaseType(BaseTy.Tensor)
     expr = spelling.convert.format(name) if is_tensor else f"pointer_to_optional<{spelling.cpp}>({name})"
-    return Taken((f"{spelling.c}* {name}",), expr)
+    return CParameters((f"{spelling.c}* {name}",), expr)
 
 
-def _list(t: ListType, name: str, is_write: bool) -> Taken:
+def _list(t: ListType, name: str, is_write: bool) -> CParameters:
     if isinstance(t.elem, OptionalType):
         return _list_of_optional(t, t.elem.elem, name)
     length = f"int64_t {name}_len_"
     if t.elem == BaseType(BaseTy.Tensor):
         convert = "pointer_to_list<at::Tensor>" if is_write else "resolve_tensor_list_dispatch_flags"
-        return Taken((f"const AtenTensorHandle* {name}", length), f"{convert}({name}, {name}_len_)")
+        return CParameters((f"const AtenTensorHandle* {name}", length), f"{convert}({name}, {name}_len_)")
     if t.elem == BaseType(BaseTy.bool) and t.size is not None:
-        # Such lists have a known length, but callers pass it all the same.
-        return Taken((f"const int32_t* {name}", length), f"pointer_to_list<{t.size}>({name})")
+        # The length of such a list is static, but callers pass it too.
+        return CParameters((f"const int32_t* {name}", length), f"pointer_to_list<{t.size}>({name})")
     spelling = _element_spelling(t.elem, t)
-    return Taken((f"const {spelling.c}* {name}", length), f"pointer_to_list<{spelling.cpp}>({name}, {name}_len_)")
+    return CParameters((f"const {spelling.c}* {name}", length), f"pointer_to_list<{spelling.cpp}>({name}, {name}_len_)")
 
 
-def _list_of_optional(t: ListType, elem: Type, name: str) -> Taken:
+def _list_of_optional(t: ListType, elem: Type, name: str) -> CParameters:
     length = f"int64_t {name}_len_"
     if elem == BaseType(BaseTy.Tensor):
         values = f"resolve_tensor_list_dispatch_flags({name}, {name}_len_)"
         optional = "::std::optional<at::Tensor>"
         expr = f"c10::List<{optional}>(c10::ArrayRef<{optional}>({values}))"
-        return Taken((f"const AtenTensorHandle** {name}", length), expr)
+        return CParameters((f"const AtenTensorHandle** {name}", length), expr)
     spelling = _element_spelling(elem, t)
     expr = f"pointer_to_list<::std::optional<{spelling.cpp}>>({name}, {name}_len_)"
-    return Taken((f"const {spelling.c}** {name}", length), expr)
+    return CParameters((f"const {spelling.c}** {name}", length), expr)
 
 
 def own_results(func: FunctionSchema) -> tuple[Return, ...]:
-    """Return the results that are not written arguments."""
+    """Return the results that are not mutated arguments."""
     return () if func.kind() in (SchemaKind.inplace, SchemaKind.out) else func.returns
 
 
@@ -256,10 +256,10 @@ def _result_spelling(r: Return) -> _Spelling:
 
 
 def result_exprs(func: FunctionSchema, value: str) -> Iterator[str]:
-    """Yield what is written for each result, if `value` is the C++ expression of what the operator returned."""
+    """Yield the C++ expression stored for each result; `value` is the expression of the operator's return value."""
     results = own_results(func)
-    for at, r in enumerate(results):
-        one = value if len(results) == 1 else f"std::get<{at}>({value})"
+    for index, r in enumerate(results):
+        one = value if len(results) == 1 else f"std::get<{index}>({value})"
         yield _RESULTS[r.type.name].format(one) if isinstance(r.type, BaseType) else one
 
 

@@ -3,8 +3,8 @@
 An operator has up to four of them for `at::` and four for `Tensor`.  The usual signature takes out
 arguments first and tensor options as one `TensorOptions`; the *faithful* one takes the arguments
 as the schema has them, with no defaults.  Each of the two exists once with plain integers and, if
-the schema has a `SymInt`, once with `c10::SymInt`.  How the functions reach the dispatcher is none
-of this module's business.
+the schema has a `SymInt`, once with `c10::SymInt`.  How the functions reach the dispatcher is
+defined in `dispatcher`.
 
     add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 
@@ -88,7 +88,7 @@ from opgen.model import (
 DISPATCH_KEY_SET_PARAMETER: Final = "c10::DispatchKeySet dispatchKeySet"
 """The first parameter of a function that redispatches."""
 
-NO_DEFAULTS_LEFT_OUT: Final[frozenset[str]] = frozenset()
+_NO_NAMES: Final[frozenset[str]] = frozenset()
 
 # ---------------------------------------------------------------------------------------- names
 
@@ -122,16 +122,16 @@ def return_names(function: NativeFunction, *, fallback_name: str = "result") -> 
         return tuple([argument.name for argument in func.arguments.out[:count]])
     if count == 1 and func.returns[0].name is None:
         return (fallback_name,)
-    return tuple([_return_name(func, at, fallback_name) for at in range(count)])
+    return tuple([_return_name(func, index, fallback_name) for index in range(count)])
 
 
-def _return_name(func: FunctionSchema, at: int, fallback_name: str) -> str:
-    given = func.returns[at].name
-    if given is None:
-        return fallback_name if len(func.returns) == 1 else f"{fallback_name}{at}"
-    if any(argument.name == given for argument in func.arguments.flat_all):
-        return f"{given}_return"
-    return given
+def _return_name(func: FunctionSchema, index: int, fallback_name: str) -> str:
+    name = func.returns[index].name
+    if name is None:
+        return fallback_name if len(func.returns) == 1 else f"{fallback_name}{index}"
+    if any(argument.name == name for argument in func.arguments.flat_all):
+        return f"{name}_return"
+    return name
 
 
 # ---------------------------------------------------------------------------------------- types
@@ -224,13 +224,13 @@ def valuetype_type(t: Type, *, binds: ArgName, symint: bool = False) -> NamedCTy
     return None if ctype is None else NamedCType(binds, ctype)
 
 
-_OWNED_AS_USUAL: Final[Mapping[Type, CType]] = MappingProxyType(
+_BOXED_AS_USUAL: Final[Mapping[Type, CType]] = MappingProxyType(
     {
         OptionalType(BaseType(BaseTy.Tensor)): CONST_OPTIONAL_TENSOR,
         OptionalType(ListType(BaseType(BaseTy.Tensor), None)): OptionalCType(TENSOR_LIST),
     }
 )
-"""Arguments that only the boxed convention passes, though they have a type of C++ that kernels know."""
+"""Arguments that only the boxed convention passes, but that have their usual C++ type."""
 
 
 def argument_ctype(
@@ -243,11 +243,11 @@ def argument_ctype(
 ) -> CType:
     """Return the C++ type of a parameter for an argument of type `t`.
 
-    `mutable` says that the argument is written to.  With `remove_non_owning_ref_types`, lists of
+    `mutable` says that the argument is mutated.  With `remove_non_owning_ref_types`, lists of
     integers are vectors, for a parameter that outlives the call.
     """
     if policy.is_boxed and is_argument_boxed(t, is_write=mutable):
-        usual = _OWNED_AS_USUAL.get(t)
+        usual = _BOXED_AS_USUAL.get(t)
         return owned_ctype(t) if usual is None else usual
     if isinstance(t, BaseType):
         if mutable and t.name is BaseTy.Tensor and not policy.use_const_ref_for_mutable_tensors:
@@ -323,9 +323,9 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
     if policy.is_boxed and is_return_boxed(t):
         return owned_ctype(t, list_type="::std::vector")
     if policy.is_boxed or policy.returns_values:
-        mutable = False  # what comes off a stack is no reference to an argument
-    if policy.owns_texts and t.base_ty is BaseTy.str:
-        return _owned_texts(t)
+        mutable = False  # boxed results are values, never references
+    if policy.owns_strings and t.base_ty is BaseTy.str:
+        return _owned_string_ctype(t)
     if isinstance(t, BaseType):
         if mutable and t.name is BaseTy.Tensor:
             return CONST_TENSOR if policy.use_const_ref_for_mutable_tensors else MUTABLE_TENSOR
@@ -347,11 +347,11 @@ def returntype_type(t: Type, *, mutable: bool, policy: TypePolicy = DEFAULT_POLI
     raise UnsupportedTypeError(t, "can't be returned")
 
 
-def _owned_texts(t: Type) -> CType:
-    """Return the C++ type of a returned text, an optional one or a list of them: `std::string`, which owns it."""
+def _owned_string_ctype(t: Type) -> CType:
+    """Return the C++ type of a returned string, optional string or list of strings: `std::string` owns its text."""
     if isinstance(t, OptionalType):
-        return OptionalCType(_owned_texts(t.elem))
-    return VectorCType(_owned_texts(t.elem)) if isinstance(t, ListType) else STRING
+        return OptionalCType(_owned_string_ctype(t.elem))
+    return VectorCType(_owned_string_ctype(t.elem)) if isinstance(t, ListType) else STRING
 
 
 def returns_type(rs: Sequence[Return], *, policy: TypePolicy = DEFAULT_POLICY) -> CType:
@@ -382,7 +382,7 @@ def _options_default(options: TensorOptionsArguments) -> str | None:
 def argument(
     a: Argument | TensorOptionsArguments | SelfArgument,
     *,
-    cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
+    cpp_no_default_args: frozenset[str] = _NO_NAMES,
     method: bool,
     faithful: bool,
     symint: bool = False,
@@ -420,7 +420,7 @@ def arguments(
     faithful: bool,
     symint: bool = False,
     method: bool,
-    cpp_no_default_args: frozenset[str] = NO_DEFAULTS_LEFT_OUT,
+    cpp_no_default_args: frozenset[str] = _NO_NAMES,
     policy: TypePolicy = DEFAULT_POLICY,
 ) -> tuple[Binding, ...]:
     """Return the parameters of a C++ function with these arguments: out arguments first, unless `faithful`."""
@@ -443,7 +443,7 @@ def arguments(
 
 def without_early_defaults(bindings: Sequence[Binding]) -> tuple[Binding, ...]:
     """Drop the defaults before a parameter that has none: schemas allow them, C++ doesn't."""
-    required = [place for place, binding in enumerate(bindings) if binding.default is None]
+    required = [index for index, binding in enumerate(bindings) if binding.default is None]
     first = required[-1] if required else 0
     if all(binding.default is None for binding in bindings[:first]):
         return tuple(bindings)
@@ -466,7 +466,7 @@ class CppSignature:
     symint: bool
     """Whether it takes `c10::SymInt` where the schema has `SymInt`."""
     fallback_binding: bool
-    """Whether it is named `__dispatch_…`, as the function with the usual name is handwritten."""
+    """Whether it is named `__dispatch_…`, since the function with the usual name is handwritten."""
     policy: TypePolicy
     arguments: tuple[Binding, ...]
     returns: CType
@@ -480,7 +480,7 @@ class CppSignature:
         symint: bool = False,
         fallback_binding: bool = False,
     ) -> CppSignature:
-        """Return the signature of `function` of the kind that the flags say."""
+        """Return the signature of `function` of the given kind."""
         func, policy = function.func, TypePolicy.from_function(function)
         bindings = arguments(
             func.arguments,

@@ -114,6 +114,6 @@ def _requoted(found: re.Match[str]) -> str:
     return f"\\{ord(text):03o}" if text < " " else _REQUOTED.get(text, text)
 
 
-def is_base(t: Type, wanted: BaseTy) -> bool:
-    """Return whether a type is the base type `wanted` itself, rather than a list or an optional of it."""
-    return isinstance(t, BaseType) and t.name is wanted
+def is_base(t: Type, base: BaseTy) -> bool:
+    """Return whether a type is the base type `base` itself, rather than a list or an optional of it."""
+    return isinstance(t, BaseType) and t.name is base

@@ -49,11 +49,11 @@ _SYM_INT: Final = BaseType(BaseTy.SymInt)
 
 
 def name(func: FunctionSchema) -> str:
-    """Return the name that the convention gives `func`; that of the usual C++ function."""
+    """Return the name of `func`: that of the usual C++ function."""
     return cpp.name(func)
 
 
-def check_taken(t: Type) -> None:
+def check_argument_type(t: Type) -> None:
     """Raise `UnsupportedTypeError` if torch's dispatcher can't pass a `t` to a kernel, though it can be spelled.
 
     The rules are those of `c10::IValue::to` and of the boxing of arguments.
@@ -77,7 +77,7 @@ def check_taken(t: Type) -> None:
         raise UnsupportedTypeError(t, "can't be built from plain integers: use 'int?[]'")
 
 
-def check_returned(t: Type) -> None:
+def check_return_type(t: Type) -> None:
     """Raise `UnsupportedTypeError` if torch's dispatcher can't return a `t`, though it can be spelled."""
     _check_optional_once(t)
     _check_generator(t)
@@ -91,7 +91,7 @@ def _check_optional_once(t: Type) -> None:
 
 
 def _check_generator(t: Type) -> None:
-    """A kernel's `at::Generator` is a `Generator?` to the dispatcher."""
+    """Check that generators are optional: the dispatcher only supports `Generator?`."""
     elem = t.elem if isinstance(t, OptionalType) and isinstance(t.elem, ListType) else t
     if _GENERATOR in (elem, _innermost(elem)):
         corrected = str(t).replace("Generator", "Generator?", 1)
@@ -161,9 +161,9 @@ class DispatcherSignature:
 
     func: FunctionSchema
     symint: bool
-    """Takes `c10::SymInt` where the schema says so."""
+    """Whether it takes `c10::SymInt` for `SymInt`."""
     prefix: str
-    """Written before the function's name."""
+    """The prefix of the function's name."""
     policy: TypePolicy
     arguments: tuple[Binding, ...]
     returns: CType

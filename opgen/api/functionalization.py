@@ -1,9 +1,9 @@
 """A view operator → the signatures that functionalization replays and inverts it with.
 
-Functionalization keeps, for each view that was taken, an object of a class that can take the view
-again of another base (`forward`) and put a mutated view back into its base (`reverse`).  The class
-has the operator's arguments as attributes, with two of its own: whether to really take a view when
-replaying (or call the `_copy` form) and what kind of tensor the inverse may return.
+Functionalization keeps an object for each view, whose class can replay the view on another base
+(`forward`) and write a mutated view back to its base (`reverse`).  The class has the operator's
+arguments as attributes, and two more: whether to replay with the view or its `_copy` form, and what
+kind of tensor the inverse may return.
 
     diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 
@@ -45,7 +45,7 @@ from opgen.model import (
 
 NAMESPACE: Final = "at::functionalization"
 INVERSES: Final = f"{NAMESPACE}::FunctionalInverses"
-"""The class whose static members invert views; they are written by hand."""
+"""The class of handwritten static functions that invert views."""
 
 _TENSOR_TYPE: Final = BaseType(BaseTy.Tensor)
 _BOOL_TYPE: Final = BaseType(BaseTy.bool)
@@ -80,7 +80,7 @@ def view_arguments(
 ) -> tuple[Binding, ...]:
     """Return the parameters of the view other than the viewed tensor.
 
-    With `owning`, lists of integers are vectors, for values that are kept.
+    With `owning`, lists of integers are vectors, for values that outlive the call.
     """
     base, *others = func.schema_order_arguments()
     if base.type != _TENSOR_TYPE:
@@ -119,7 +119,7 @@ def returns_type(func: FunctionSchema) -> CType:
 
 
 def forward_name(group: NativeFunctionsViewGroup, *, reapply_views: bool) -> str:
-    """Return the function that takes the view again, or that copies: `at::_ops::diagonal_copy::call`."""
+    """Return the function that replays the view, or its `_copy` form: `at::_ops::diagonal_copy::call`."""
     chosen = group.view if reapply_views else group.view_copy
     if chosen is None:
         raise ValueError(f"'{group.view.func.name}' has no copying form")
@@ -156,7 +156,7 @@ class ViewMeta:
     """The parts of the class of one view operator."""
 
     func: FunctionSchema
-    """The schema of the view, or of the operator that makes its self one in place."""
+    """The schema of the view, or of its in-place form."""
     classname: str
     """`diagonal_ViewMeta`"""
     is_multi_output: bool
@@ -166,9 +166,9 @@ class ViewMeta:
     extra_ctor_arguments: tuple[Binding, ...]
     attributes: tuple[Binding, ...]
     forward_arguments: tuple[Binding, ...]
-    """What `forward` calls with; `base` is its own parameter, the others are attributes."""
+    """The arguments of the call in `forward`; `base` is its parameter, the others are attributes."""
     reverse_arguments: tuple[Binding, ...]
-    """What `reverse` calls with; `base` and `mutated_view` are its own parameters."""
+    """The arguments of the call in `reverse`; `base` and `mutated_view` are its parameters."""
 
     @staticmethod
     def derive(function: NativeFunction) -> ViewMeta:

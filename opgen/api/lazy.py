@@ -1,4 +1,4 @@
-"""The calling convention of lazy backends: an operator's schema → what the node of its graph takes and keeps.
+"""The calling convention of lazy backends: an operator's schema → the inputs and members of its graph node.
 
 A lazy backend computes nothing when an operator is called; it adds a node to a graph.  The node's class
 takes *values*, which are results of other nodes, for tensors and for numbers that may change from call to
@@ -55,12 +55,12 @@ PROPERTY_SETS: Final = (
     ("CreateFn", "CreateFnDeclOnly"),
     ("TreatScalarsAsConstants",),
 )
-"""The properties of a node's class, in sets of which one is chosen each.
+"""The properties of a node's class, in sets of mutually exclusive ones.
 
-`ShapePrecompute`: the constructor is given the shapes; `ShapeCompute`: it computes them; `ShapeCache`: it
-computes them unless such a node had some before.  `Lower`: the method that writes the node as TorchScript.
-`CanBeReused`: the method that compares a node with what a new one would be.  `CreateFn`: a static function
-that reuses or makes a node.  `…DeclOnly`: declared here, and defined by hand.  `TreatScalarsAsConstants`:
+`ShapePrecompute`: the constructor takes the shapes; `ShapeCompute`: it computes them; `ShapeCache`: it
+computes them unless they are cached.  `Lower`: the method that lowers the node to TorchScript.
+`CanBeReused`: the method that compares a node with a new one.  `CreateFn`: a static function
+that reuses or creates a node.  `…DeclOnly`: declared here, and handwritten.  `TreatScalarsAsConstants`:
 numbers are scalars, not values.
 """
 
@@ -71,7 +71,7 @@ _SET_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 VALUE_CLASS: Final = "torch::lazy::Value"
 """The C++ class of a value, unless a backend has its own."""
 _TENSOR_LIST_VALUE: Final = BaseCType(BaseCppType("torch::lazy", "Value"))
-"""A list of tensors is one value, and always of this class: that is what nodes for lists give."""
+"""The class of a list of tensors, which is one value."""
 
 _SCALAR_TYPES: Final[Mapping[BaseTy, CType]] = MappingProxyType(
     {
@@ -92,7 +92,7 @@ _SCALAR_TYPES: Final[Mapping[BaseTy, CType]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class LazyIrProperties:
-    """The properties of a node's class: of each set, one or none."""
+    """The properties of a node's class, at most one of each set."""
 
     names: frozenset[str] = frozenset()
 
@@ -118,7 +118,7 @@ class LazyIrProperties:
 OPERATOR_PROPERTIES: Final = LazyIrProperties.of("ShapePrecompute", "Lower", "CanBeReused")
 """The properties of nodes for torch's operators."""
 NON_NATIVE_PROPERTIES: Final = LazyIrProperties.of("ShapeCache", "LowerDeclOnly", "CanBeReused")
-"""Of the nodes of a backend's own, unless it says something else."""
+"""The properties of a backend's own nodes, unless it specifies others."""
 
 
 def value_type(value_class: str) -> BaseCType:
@@ -129,7 +129,7 @@ def value_type(value_class: str) -> BaseCType:
 
 @dataclass(frozen=True, slots=True)
 class _TypeRules:
-    """What the C++ type of an argument depends on besides its type."""
+    """The options that determine the C++ type of an argument."""
 
     value: BaseCType
     symint: bool
@@ -151,10 +151,10 @@ class _TypeRules:
             return self.value
         if type.name is BaseTy.Scalar:
             return SCALAR if self.constants else self.value
-        found = _SCALAR_TYPES.get(type.name)
-        if found is None:
+        ctype = _SCALAR_TYPES.get(type.name)
+        if ctype is None:
             raise UnsupportedTypeError(type, "has no place in a graph")
-        return found
+        return ctype
 
     def _list(self, type: ListType) -> CType:
         elem = type.elem
@@ -177,15 +177,15 @@ def _innermost(ctype: CType) -> CType:
 
 @dataclass(frozen=True, slots=True)
 class LazyArgument:
-    """An argument of an operator, as the class of its node takes it."""
+    """An argument of an operator in the class of its node."""
 
     argument: Argument
     lazy_type: CType
     """Its C++ type in the node's constructor, without the reference."""
     is_lazy_value: bool
-    """Whether it is the result of another node; else the node keeps it."""
+    """Whether it is the result of another node; otherwise it is a member."""
     is_wrapped_scalar: bool
-    """Whether it is a number, of which a node must be made first."""
+    """Whether it is a number that needs its own node."""
     is_generator: bool
     is_symint_or_list: bool
     """Whether it is an integer, or a list of such, that may be symbolic."""
@@ -219,7 +219,7 @@ class LazyArgument:
 
     @property
     def is_optional(self) -> bool:
-        """Whether it may be left out."""
+        """Whether it is optional."""
         return isinstance(self.argument.type, OptionalType)
 
     @property
@@ -230,14 +230,14 @@ class LazyArgument:
 
 @dataclass(frozen=True, slots=True)
 class LazyIrSchema:
-    """An operator, as the class of its node sees it."""
+    """An operator in terms of the class of its node."""
 
     func: FunctionSchema
     symint: bool
     """Whether integers that may be symbolic are taken as such."""
     properties: LazyIrProperties
     opkind: str | None
-    """The C++ expression for what is computed; None if the name says it."""
+    """The C++ expression for the kind of operation; None to derive it from the name."""
     positional_args: tuple[LazyArgument, ...]
     keyword_args: tuple[LazyArgument, ...]
 
@@ -302,10 +302,10 @@ class LazyIrSchema:
         generator: bool = True,
     ) -> list[LazyArgument]:
         """Return the arguments of these kinds, in the schema's order; a generator is a scalar."""
-        given = (*(self.positional_args if positional else ()), *(self.keyword_args if keyword else ()))
+        arguments = (*(self.positional_args if positional else ()), *(self.keyword_args if keyword else ()))
         return [
             argument
-            for argument in given
+            for argument in arguments
             if (values if argument.is_lazy_value else scalars) and (generator or not argument.is_generator)
         ]
 

@@ -1,8 +1,8 @@
-"""A schema → the signature of a kernel that is written by hand, `at::native::add`.
+"""A schema → the signature of a handwritten kernel, `at::native::add`.
 
 The convention is the dispatcher's, with two differences: there are defaults (except in out
-functions), so that kernels can call each other as users call operators, and an optional tensor
-that is written to is a mutable optional.  A kernel may be written for plain integers or for
+functions), so that kernels can call each other as users call operators, and a mutated optional
+tensor is a mutable optional.  A kernel may be written for plain integers or for
 `c10::SymInt`.
 
     new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, ...) -> Tensor
@@ -92,7 +92,7 @@ def argument(
 ) -> list[Binding]:
     """Return the parameters for `a`: one, or four for tensor options; no defaults in an out function."""
     if isinstance(a, TensorOptionsArguments):
-        # An empty initialiser for each, whatever the schema's defaults: the kernel has its own.
+        # The default is always an empty initializer, since the kernel handles the schema's defaults.
         default = None if is_out else "{}"
         return [
             Binding(o.name, argument_type(o, binds=o.name, symint=symint, policy=policy), a, default) for o in a.all()
@@ -122,9 +122,9 @@ class NativeSignature:
 
     func: FunctionSchema
     symint: bool
-    """The kernel takes `c10::SymInt` where the schema says so."""
+    """Whether the kernel takes `c10::SymInt` for `SymInt`."""
     prefix: str
-    """Written before the kernel's name."""
+    """The prefix of the kernel's name."""
     policy: TypePolicy
     arguments: tuple[Binding, ...]
     returns: CType

@@ -27,7 +27,7 @@ from opgen.api.python_parser import (
     may_be_none,
     parser_default,
     unpack_method,
-    unreadable_default,
+    unsupported_default,
 )
 from opgen.frozen_dataclass import dataclass
 from opgen.model import (
@@ -69,7 +69,7 @@ class PythonArgument:
     """The default as in a schema; None if the argument is required."""
     default_init: str | None = None
     """The C++ value for None, if that isn't `nullopt`."""
-    # Worked out when first asked for: equal arguments of many functions are one value.
+    # Computed on first use; functions share equal arguments.
     _spelled: str = field(default="", init=False, repr=False, compare=False)
     _unpack_method: str = field(default="", init=False, repr=False, compare=False)
 
@@ -79,7 +79,7 @@ class PythonArgument:
         return "input" if is_input else self.name
 
     def argument_str(self, *, method: bool = False) -> str:
-        """Return the argument as the parser reads it: `int64_t dim=0`."""
+        """Return the argument in the parser's syntax: `int64_t dim=0`."""
         if method and self.name == "self":
             return self._spell(self.python_name(method=True))
         if not self._spelled:
@@ -87,13 +87,13 @@ class PythonArgument:
         return self._spelled
 
     def _spell(self, name: str) -> str:
-        if unreadable_default(self.default, self.type):
+        if unsupported_default(self.default, self.type):
             return f"{argument_type_str(self.type).removesuffix('?')}? {name}=None"
         default = "" if self.default is None else f"={parser_default(self.default, self.type)}"
         return f"{argument_type_str(self.type)} {name}{default}"
 
     def parsed_value(self, index: int, *, spells_default: bool = False) -> str:
-        """Return the C++ expression for the value that the parser read at this index: `_r.toInt64(1)`.
+        """Return the C++ expression for the parsed value at this index: `_r.toInt64(1)`.
 
         With `spells_default` the expression contains the default: `(_r.isNone(1) ? 0 : _r.toInt64(1))`.
         """
@@ -102,7 +102,7 @@ class PythonArgument:
             method = unpack_method(self.type, self.default, has_init=init is not None)
             object.__setattr__(self, "_unpack_method", method)
         value = f"_r.{self._unpack_method}({index})" if init is None else f"_r.{self._unpack_method}({index}, {init})"
-        absent = unreadable_default(self.default, self.type)
+        absent = unsupported_default(self.default, self.type)
         if not absent and spells_default and init is None:
             absent = default_value(self.default, self.type)
         if absent:
@@ -125,7 +125,7 @@ class PythonNumber(PythonArgument):
 
 @dataclass(frozen=True, slots=True)
 class PythonSelf(PythonArgument):
-    """An argument `self` beside one called `input`: it keeps its name."""
+    """An argument `self` that is not renamed, since another one is called `input`."""
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
         return self.name
@@ -151,12 +151,12 @@ class PythonOutArgument(PythonArgument):
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """An old signature, and how its arguments map to those of the current one."""
+    """A deprecated signature, and how its arguments map to those of the current one."""
 
     schema: FunctionSchema
-    """The old schema."""
+    """The deprecated schema."""
     expressions: tuple[str, ...]
-    """The arguments of the C++ function, out arguments first: names of the old schema, or literals."""
+    """The arguments of the C++ function, out arguments first: names of the deprecated schema, or literals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class PythonSignature:
 
     name: str
     input_args: tuple[PythonArgument, ...]
-    """Arguments that may be positional; a method's are without self."""
+    """Arguments that may be positional, without the self of a method."""
     input_kwargs: tuple[PythonArgument, ...]
     """Arguments that are keyword-only."""
     output_args: PythonOutArgument | None
@@ -194,7 +194,7 @@ class PythonSignature:
         return len(self.input_args) + len(self.input_kwargs)
 
     def signature_str(self, *, skip_outputs: bool = False) -> str:
-        """Return the signature as the parser reads it: `sum(Tensor input, *, ScalarType? dtype=None)`."""
+        """Return the signature in the parser's syntax: `sum(Tensor input, *, ScalarType? dtype=None)`."""
         if skip_outputs and self.output_args is not None:
             return self._spell(self.arguments(skip_outputs=True))
         if not self._spelled:
@@ -223,7 +223,7 @@ class PythonSignature:
 
     def with_out_form(self, out: PythonSignature) -> PythonSignature:
         """Return the signature that a functional form shares with its out variant."""
-        # Only the functional form's schema says what the options' own defaults are.
+        # Only the functional form's schema has the defaults of the options.
         return PythonSignature(
             self.name,
             self.input_args,
@@ -240,7 +240,7 @@ class PythonSignature:
 # ---------------------------------------------------------------------------- signatures
 
 
-KnownArguments: TypeAlias = dict[int, PythonArgument]
+ArgumentMemo: TypeAlias = dict[int, PythonArgument]
 """The Python arguments for arguments of schemas, by identity; equal arguments of schemas are one object."""
 
 
@@ -250,25 +250,25 @@ class PythonSignatures:
 
     symint: bool = True
     """Whether signatures take symbolic integers."""
-    _arguments: KnownArguments = field(default_factory=dict, init=False, repr=False)
-    # By identity, which is faster than by name; a signature's function outlives the run.
+    _arguments: ArgumentMemo = field(default_factory=dict, init=False, repr=False)
+    # Memoized by identity, which is faster than by name; functions outlive this object.
     _functions: dict[int, PythonSignature] = field(default_factory=dict, init=False, repr=False)
 
     def of(self, function: NativeFunction, *, method: bool = False) -> PythonSignature:
         """Return the signature of a function, as a function of a module or as a method of tensors."""
-        found = self._functions.get(id(function))
-        if found is None:
-            found = self._functions[id(function)] = self._derive(function.func, function.category_override)
-        return found.as_method() if method else found
+        signature = self._functions.get(id(function))
+        if signature is None:
+            signature = self._functions[id(function)] = self._derive(function.func, function.category_override)
+        return signature.as_method() if method else signature
 
     def deprecated(self, deprecation: Deprecation, function: NativeFunction, *, method: bool) -> PythonSignature:
-        """Return the old signature of a function."""
+        """Return the deprecated signature of a function."""
         own = self._derive(deprecation.schema, function.category_override)
         return replace(own.as_method() if method else own, deprecated=deprecation)
 
     def _derive(self, func: FunctionSchema, category_override: str | None) -> PythonSignature:
         return signature_from_schema(
-            func, category_override=category_override, symint=self.symint, known=self._arguments
+            func, category_override=category_override, symint=self.symint, memo=self._arguments
         )
 
 
@@ -285,17 +285,17 @@ def signature_from_schema(
     category_override: str | None,
     method: bool = False,
     symint: bool = True,
-    known: KnownArguments | None = None,
+    memo: ArgumentMemo | None = None,
 ) -> PythonSignature:
     """Return the signature of a function with this schema and category; memoize its arguments."""
-    arguments, known = func.arguments, {} if known is None else known
+    arguments, memo = func.arguments, {} if memo is None else memo
     function = PythonSignature(
         name=func.name.name.text,
-        input_args=_python_arguments(arguments.flat_positional, symint, known),
+        input_args=_python_arguments(arguments.flat_positional, symint, memo),
         input_kwargs=_python_arguments(
-            arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only, symint, known
+            arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only, symint, memo
         ),
-        output_args=PythonOutArgument.from_outputs(_python_arguments(arguments.out, symint, known)),
+        output_args=PythonOutArgument.from_outputs(_python_arguments(arguments.out, symint, memo)),
         tensor_options_args=_tensor_options_args(func, category_override),
         returns=func.returns,
         method=False,
@@ -304,18 +304,16 @@ def signature_from_schema(
     return function.as_method() if method else function
 
 
-def _python_arguments(
-    arguments: tuple[Argument, ...], symint: bool, known: KnownArguments
-) -> tuple[PythonArgument, ...]:
-    return tuple([known.get(id(a)) or _python_argument(a, symint, known) for a in arguments]) if arguments else ()
+def _python_arguments(arguments: tuple[Argument, ...], symint: bool, memo: ArgumentMemo) -> tuple[PythonArgument, ...]:
+    return tuple([memo.get(id(a)) or _python_argument(a, symint, memo) for a in arguments]) if arguments else ()
 
 
-def _python_argument(a: Argument, symint: bool, known: KnownArguments) -> PythonArgument:
+def _python_argument(a: Argument, symint: bool, memo: ArgumentMemo) -> PythonArgument:
     type, default, init = a.type if symint else without_symint(a.type), a.default, None
     if default is not None and default[:1] in ("'", '"') and ", " in default:
-        # The parser would read the comma as the end of the argument, so its default is None instead.
+        # The parser ends the argument at the comma, so the default is None instead.
         default, init = "None", cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
-    argument = known[id(a)] = PythonArgument(a.name, type, default, init)
+    argument = memo[id(a)] = PythonArgument(a.name, type, default, init)
     return argument
 
 
@@ -336,7 +334,7 @@ def makes_tensor(func: FunctionSchema, category_override: str | None) -> bool:
 
 
 def is_factory(func: FunctionSchema, category_override: str | None) -> bool:
-    """Return whether the function makes a tensor without taking one, or has the category of a factory."""
+    """Return whether the function creates a tensor without taking one, or has the category of a factory."""
     if category_override not in (None, WITH_OPTIONS):
         return category_override == "factory"
     return not func.arguments.has_tensor_arg() and any(r.type.is_tensor_like() for r in func.returns)

@@ -1,9 +1,8 @@
-"""Arguments that torch's parser read → the call of the C++ function.
+"""Arguments parsed by torch's parser → the call of the C++ function.
 
-A binding makes the call in a lambda that releases the GIL.  The lambda takes the arguments in
-the order of the usual C++ function (tensors by value or const reference), and is called with what
-is taken out of the parser's result `_r`.  Tensor options are gathered first; several out arguments
-come as one list.
+A binding calls a lambda that releases the GIL.  The lambda takes the arguments in the order of the
+usual C++ function (tensors by value or const reference), and is called with values extracted from the
+parser's result `_r`.  Tensor options are combined first; several out arguments are one list.
 
     add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 
@@ -30,7 +29,7 @@ from opgen.model import BaseTy, FunctionSchema, Variant
 
 @dataclass(frozen=True, slots=True)
 class DispatchCall:
-    """What a binding needs in order to call one overload."""
+    """The parts of a binding's call of one overload."""
 
     inits: tuple[str, ...]
     """Lines before the lambda: options, the list of out arguments, checks."""
@@ -42,14 +41,14 @@ class DispatchCall:
     arguments: tuple[str, ...]
     """The arguments of the lambda."""
     requires_grad: str | None
-    """The expression for whether the result requires grad; None if the C++ function handles it."""
+    """The expression for whether the result requires grad; None if the C++ function sets it."""
 
 
 def parsed_values(signature: PythonSignature, *, spells_defaults: bool = False) -> dict[str, str]:
     """Return the C++ expressions for all arguments by name, in the parser's order.
 
-    A number in place of a tensor is converted to a tensor, with the type that follows from the other tensors.
-    With `spells_defaults` the expressions contain the defaults, so the parser isn't asked for them.
+    A number passed instead of a tensor is converted to a tensor, with the dtype promoted from the other tensors.
+    With `spells_defaults` the expressions contain the defaults, so the parser needn't have them.
     """
     values = {
         a.name: a.parsed_value(index, spells_default=spells_defaults) for index, a in enumerate(signature.arguments())
@@ -80,18 +79,18 @@ def dispatch_call(
     names = [binding.name for binding in bindings]
     has_options = func.arguments.tensor_options is not None
     needs_lines = has_options or func.arguments.out or _named_lists(func)
-    inits, in_scope = _prepared(signature, func, values, starts_devices) if needs_lines else ((), values)
-    sees_to_grad = has_options and not signature.method and namespace is None
-    is_grad_left = bool(signature.tensor_options_args) and not sees_to_grad
+    inits, in_scope = _prepare(signature, func, values, starts_devices) if needs_lines else ((), values)
+    sets_requires_grad = has_options and not signature.method and namespace is None
+    needs_requires_grad = bool(signature.tensor_options_args) and not sets_requires_grad
     return DispatchCall(
         inits=inits,
         parameters=_lambda_parameters(bindings, signature, parameter_name),
-        # Values, never references.
+        # The lambda returns by value.
         return_type=signatures.dispatcher.returns.remove_const_ref().spelled,
         target=_target(signature, signatures, [*map(parameter_name, names)], namespace),
         # Arguments without a parsed value are variables of the same name: `options`, a method's `self`.
         arguments=tuple([in_scope.get(name, name) for name in names]),
-        requires_grad=values["requires_grad"] if is_grad_left else None,
+        requires_grad=values["requires_grad"] if needs_requires_grad else None,
     )
 
 
@@ -109,7 +108,7 @@ def _lambda_bindings(signature: PythonSignature, signatures: Signatures) -> tupl
     if arguments.tensor_options is not None:
         group = signatures.cpp
         return ((group.symint_signature if signature.symint else None) or group.signature).arguments
-    # Without options, the C++ function takes what the dispatcher does, but out arguments first.
+    # Without options, the C++ function has the parameters of the dispatcher's, but out arguments first.
     bindings = (signatures.dispatcher if signature.symint else signatures.dispatcher_nosymint).arguments
     outs = len(arguments.out)
     return (*bindings[-outs:], *bindings[:-outs]) if outs else bindings
@@ -123,13 +122,13 @@ def _lambda_parameters(
     for binding in bindings:
         spelled = binding.nctype.type.spelled
         if spelled == types.MUTABLE_TENSOR.spelled:
-            spelled = _written_type(binding.name, signature)
+            spelled = _mutated_type(binding.name, signature)
         parts.append(f"{spelled} {parameter_name(binding.name)}")
     return ", ".join(parts)
 
 
-def _written_type(name: str, signature: PythonSignature) -> str:
-    """Return how the lambda takes a tensor that is written to: by value, or a method's self by reference.
+def _mutated_type(name: str, signature: PythonSignature) -> str:
+    """Return the type of a mutated tensor in the lambda: by value, or a method's self by reference.
 
     Several out arguments are references to the elements of one list.
     """
@@ -150,22 +149,22 @@ def _target(signature: PythonSignature, signatures: Signatures, names: list[str]
     if own_namespace is not None:
         return f"::{own_namespace}::{name}({', '.join(names)})"
     if func.arguments.self_arg is not None and Variant.method in signatures.function.variants:
-        at = names.index("self")
-        return f"self.{name}({', '.join(names[:at] + names[at + 1 :])})"
-    is_torchs = func.arguments.tensor_options is not None or func.name.name.base.endswith("_like")
-    namespace = "torch" if is_torchs else "at"
+        index = names.index("self")
+        return f"self.{name}({', '.join(names[:index] + names[index + 1 :])})"
+    is_in_torch = func.arguments.tensor_options is not None or func.name.name.base.endswith("_like")
+    namespace = "torch" if is_in_torch else "at"
     return f"{namespace}::{name}({', '.join(names)})"
 
 
 # ------------------------------------------------------------------------------ lines before it
 
-Prepared: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
+Preparation: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
 """Lines before the lambda, and the values of arguments; variables that the lines define replace parsed values."""
 
 
-def _prepared(
+def _prepare(
     signature: PythonSignature, func: FunctionSchema, values: Mapping[str, str], starts_devices: bool
-) -> Prepared:
+) -> Preparation:
     """Return the lines that unpack out arguments, collect options and start devices."""
     lines: list[str] = []
     variables: dict[str, str] = {}
@@ -191,7 +190,7 @@ def _prepared(
 
 
 def _named_lists(func: FunctionSchema) -> list[str]:
-    """Return the arguments that may be lists of names: the parser returns vectors, which must live until the call."""
+    """Return the optional lists of names: the parser returns vectors, which must outlive the call."""
     return [a.name for a in func.arguments.flat_all if a.type.base_ty is BaseTy.Dimname and a.type.is_nullable()]
 
 

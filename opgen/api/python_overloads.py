@@ -1,9 +1,9 @@
 """All operators → the Python functions that are bound, with their overloads in the parser's order.
 
 A Python function has one overload per signature; the form with out arguments and the functional form
-share one.  The argument parser takes the first overload that fits, so an overload that takes more
-kinds of values has to come behind those that take fewer: a tensor of one element fits where a
-`Scalar` is wanted, so `Tensor` goes first.
+share one.  The argument parser tries overloads in order and takes the first match, so an overload that
+accepts more kinds of values must come after those that accept fewer: a tensor of one element is
+accepted as a `Scalar`, so `Tensor` comes first.
 
     masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor
     masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor
@@ -28,7 +28,7 @@ from opgen.model import BaseTy, BaseType, ListType, NativeFunction, OptionalType
 
 @dataclass(frozen=True, slots=True)
 class DeprecatedForm:
-    """An old signature of an operator, which Python still accepts."""
+    """A deprecated signature of an operator, which Python still accepts."""
 
     function: NativeFunction
     deprecation: Deprecation
@@ -77,7 +77,7 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_WRITTEN_BY_HAND: Final = _names(
+_HANDWRITTEN: Final = _names(
     """
     _reshape_alias _reshape_copy _to_copy alias contiguous copy copy_ copy_sparse_to_sparse_ data dim get_device
     index is_contiguous is_cuda is_leaf is_sparse is_sparse_csr item _local_scalar_dense matrix_H mH mT nonzero
@@ -85,7 +85,7 @@ _WRITTEN_BY_HAND: Final = _names(
     storage_offset stride sym_is_contiguous sym_numel sym_size sym_storage_offset sym_stride tensor to
     """
 )
-"""Bound by hand in torch's own C++, or an attribute of tensors."""
+"""Operators with handwritten bindings in torch, or that are attributes of tensors."""
 _INTERNAL: Final = _names(
     """
     _batch_norm_no_update _batch_norm_with_update _batch_norm_with_update_functional _foreach_copy _fw_primal
@@ -93,8 +93,8 @@ _INTERNAL: Final = _names(
     fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask unique_dim_consecutive
     """
 )
-"""Internal operators, which callers don't need."""
-_INTERNAL_BEGINNINGS: Final = _parts(
+"""Internal operators, which aren't bound."""
+_INTERNAL_PREFIXES: Final = _parts(
     """
     _cholesky _cumprod _cumsum _inverse _prod _qr _range _solve _sparse_bsc_tensor _sparse_bsr_tensor
     _sparse_compressed_tensor _sparse_coo_tensor _sparse_csc_tensor _sparse_csr_tensor _sparse_div _sparse_mul
@@ -102,7 +102,7 @@ _INTERNAL_BEGINNINGS: Final = _parts(
     sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
     """
 )
-_INTERNAL_ENDINGS: Final = _parts(
+_INTERNAL_SUFFIXES: Final = _parts(
     "_backward _backward_bias _backward_input _backward_weight _forward _jvp _overrideable"
 )
 """Patterns of the names of internal operators and of operators with a handwritten binding."""
@@ -117,7 +117,7 @@ _COPIES: Final = _names(
     """
 )
 """Derived operators that torch binds for compatibility."""
-_SERVED_BY_TENSORS: Final = frozenset(
+_UNREACHABLE_SCALAR_OVERLOADS: Final = frozenset(
     f"{name}.Scalar({tensor} self, Scalar other{alpha}) -> {tensor}"
     for name, alpha in (("add", ", Scalar alpha=1"), ("sub", ", Scalar alpha=1"), ("mul", ""), ("div", ""))
     for name, tensor in ((name, "Tensor"), (f"{name}_", "Tensor(a!)"))
@@ -131,11 +131,11 @@ def should_generate_py_binding(function: NativeFunction) -> bool:
     if "generated" in function.tags and name.base not in _COPIES:
         return False
     text = name.text
-    if text in _WRITTEN_BY_HAND or text in _INTERNAL:
+    if text in _HANDWRITTEN or text in _INTERNAL:
         return False
-    if text.startswith(_INTERNAL_BEGINNINGS) or text.endswith(_INTERNAL_ENDINGS):
+    if text.startswith(_INTERNAL_PREFIXES) or text.endswith(_INTERNAL_SUFFIXES):
         return False
-    return function.func.name.overload_name != "Scalar" or str(function.func) not in _SERVED_BY_TENSORS
+    return function.func.name.overload_name != "Scalar" or str(function.func) not in _UNREACHABLE_SCALAR_OVERLOADS
 
 
 # Where Python binds an operator.
@@ -168,20 +168,22 @@ def load_signatures(
     method: bool,
     signatures: PythonSignatures | None = None,
 ) -> tuple[Pair, ...]:
-    """Return the signatures of functions, then those of old forms."""
-    known = PythonSignatures() if signatures is None else signatures
-    own = [Pair(known.of(function, method=method), function) for function in functions]
-    old = [Pair(known.deprecated(form.deprecation, form.function, method=method), form.function) for form in deprecated]
-    return (*own, *old)
+    """Return the signatures of functions, then the deprecated ones."""
+    memo = PythonSignatures() if signatures is None else signatures
+    current = [Pair(memo.of(function, method=method), function) for function in functions]
+    deprecated_pairs = [
+        Pair(memo.deprecated(form.deprecation, form.function, method=method), form.function) for form in deprecated
+    ]
+    return (*current, *deprecated_pairs)
 
 
 def group_by_name(pairs: Iterable[Pair], selection: Selection) -> dict[str, list[Pair]]:
     """Return the selected overloads of each Python name, in the order of first appearance."""
-    found: dict[str, list[Pair]] = {}
+    by_name: dict[str, list[Pair]] = {}
     for pair in pairs:
         if selection(pair.function):
-            found.setdefault(pair.function.func.name.name.text, []).append(pair)
-    return found
+            by_name.setdefault(pair.function.func.name.name.text, []).append(pair)
+    return by_name
 
 
 def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
@@ -195,10 +197,10 @@ def group_overloads(pairs: Sequence[Pair]) -> tuple[Overload, ...]:
     outs: dict[str, Pair] = {}
     for pair in pairs:
         key = pair.signature.signature_str(skip_outputs=True)
-        found = outs if pair.function.func.is_out_fn() else bases
-        if found.setdefault(key, pair) is not pair:
-            reason = f"has the same signature in Python as '{found[key].function.func.name}': {key}"
-            raise OverloadError(pair.function, (found[key].function,), reason)
+        by_signature = outs if pair.function.func.is_out_fn() else bases
+        if by_signature.setdefault(key, pair) is not pair:
+            reason = f"has the same signature in Python as '{by_signature[key].function.func.name}': {key}"
+            raise OverloadError(pair.function, (by_signature[key].function,), reason)
     for key, out in outs.items():
         if key not in bases:
             reason = f"has no functional form with its signature in Python, {key}"
@@ -216,7 +218,7 @@ def _overload(base: Pair, out: Pair | None) -> Overload:
 
 
 def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
-    """Return overloads in the parser's order: alphabetical, but none precedes one that it hides."""
+    """Return overloads in the parser's order: alphabetical, but never before an overload that it hides."""
     if len(overloads) == 1:
         return tuple(overloads)
     ordered = sorted(overloads, key=lambda overload: overload.signature.signature_str())
@@ -234,7 +236,7 @@ def sort_overloads(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
 def _in_order(count: int, waits_for: dict[int, set[int]]) -> list[int]:
     """Return the numbers below `count`, each after those that must precede it, otherwise in ascending order."""
     order = [index for index in range(count) if index not in waits_for]
-    for done in order:  # grows while it is walked
+    for done in order:  # the loop appends to it
         for index in sorted(waits_for):
             waits_for[index].discard(done)
             if not waits_for[index]:
@@ -248,19 +250,19 @@ def hides(one: Sequence[Type], other: Sequence[Type]) -> bool:
 
     Then the parser must try `other` first.
     """
-    found = False
+    accepts_more = False
     for mine, theirs in zip(one, other, strict=True):
         if mine != theirs:
-            if not takes_more(mine, theirs):
+            if not accepts_all(mine, theirs):
                 return False
-            found = True
-    return found
+            accepts_more = True
+    return accepts_more
 
 
 _SCALARS: Final = frozenset({BaseTy.Scalar, BaseTy.int, BaseTy.SymInt})
 _INT_LIST: Final = ListType(BaseType(BaseTy.int), None)
 _TENSOR_LIST: Final = ListType(TENSOR, None)
-_TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
+_ALSO_ACCEPTED: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
     {
         **{BaseType(ty): (TENSOR,) for ty in _SCALARS},
         OptionalType(BaseType(BaseTy.Scalar)): (OptionalType(TENSOR),),
@@ -269,12 +271,12 @@ _TAKES_MORE: Final[Mapping[Type, tuple[Type, ...]]] = MappingProxyType(
         OptionalType(ListType(DIMNAME, None)): (OptionalType(BaseType(BaseTy.Generator)),),
     }
 )
-"""Types, each with the types whose values it accepts too."""
+"""Types, each with the types whose values it also accepts."""
 
 
-def takes_more(one: Type, other: Type) -> bool:
+def accepts_all(one: Type, other: Type) -> bool:
     """Return whether the parser accepts for `one` everything that it accepts for `other`."""
-    if other in _TAKES_MORE.get(one, ()):
+    if other in _ALSO_ACCEPTED.get(one, ()):
         return True
     if one.base_ty is BaseTy.Dimname and other.base_ty is BaseTy.int:
         return True
@@ -289,8 +291,8 @@ def _has_unsized_list(t: Type) -> bool:
 
 # ---------------------------------------------------------------------------------- numbers
 
-_MOST_OPERANDS: Final = 3
-"""Maximum number of tensors that numbers may replace; each more doubles the overloads."""
+_MAX_OPERANDS: Final = 3
+"""Maximum number of tensors that numbers may replace; each one doubles the number of overloads."""
 
 
 def takes_numbers(overload: Overload) -> bool:
@@ -301,46 +303,46 @@ def takes_numbers(overload: Overload) -> bool:
 def with_numbers(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
     """Return the overloads, and those with numbers instead of tensors for pointwise operators.
 
-    One tensor at least must be left, and an overload that the schemas have for numbers goes first.
+    At least one tensor must remain.  An overload for numbers in the schemas takes precedence.
     """
-    found: list[Overload] = []
+    new_overloads: list[Overload] = []
     for overload in overloads:
-        for places in _places_for_numbers(overload):
-            if _is_free(places, overload, (*overloads, *found)):
-                found.append(_with_numbers_at(places, overload))
-    return sort_overloads([*overloads, *found]) if found else tuple(overloads)
+        for positions in _number_positions(overload):
+            if _is_free(positions, overload, (*overloads, *new_overloads)):
+                new_overloads.append(_with_numbers_at(positions, overload))
+    return sort_overloads([*overloads, *new_overloads]) if new_overloads else tuple(overloads)
 
 
-def _places_for_numbers(overload: Overload) -> Iterator[tuple[int, ...]]:
+def _number_positions(overload: Overload) -> Iterator[tuple[int, ...]]:
     if "pointwise" not in overload.base.tags:
         return
-    written = {argument.name for argument in overload.base.func.arguments.flat_all if argument.is_write}
+    mutated = {argument.name for argument in overload.base.func.arguments.flat_all if argument.is_write}
     tensors = [index for index, argument in enumerate(overload.signature.input_args) if argument.type == TENSOR]
-    free = [index for index in tensors if overload.signature.input_args[index].name not in written]
-    if len(free) > _MOST_OPERANDS:
+    free = [index for index in tensors if overload.signature.input_args[index].name not in mutated]
+    if len(free) > _MAX_OPERANDS:
         return
     for count in range(1, min(len(free), len(tensors) - 1) + 1):
         yield from combinations(free, count)
 
 
-def _with_numbers_at(places: tuple[int, ...], overload: Overload) -> Overload:
+def _with_numbers_at(positions: tuple[int, ...], overload: Overload) -> Overload:
     arguments = tuple(
-        PythonNumber(argument.name, SCALAR, argument.default) if index in places else argument
+        PythonNumber(argument.name, SCALAR, argument.default) if index in positions else argument
         for index, argument in enumerate(overload.signature.input_args)
     )
     return replace(overload, signature=replace(overload.signature, input_args=arguments))
 
 
-def _is_free(places: tuple[int, ...], overload: Overload, others: Sequence[Overload]) -> bool:
-    """Return whether no other overload takes numbers in these places."""
-    own = [SCALAR if i in places else a.type for i, a in enumerate(overload.signature.input_args)]
+def _is_free(positions: tuple[int, ...], overload: Overload, others: Sequence[Overload]) -> bool:
+    """Return whether no other overload takes numbers at these positions."""
+    own = [SCALAR if i in positions else a.type for i, a in enumerate(overload.signature.input_args)]
     for other in others:
         types = [argument.type for argument in other.signature.input_args]
-        serves_out = other.outplace is not None or overload.outplace is None
-        if other is not overload and ((types == own and serves_out) or not _are_operands(types, places)):
+        covers_out = other.outplace is not None or overload.outplace is None
+        if other is not overload and ((types == own and covers_out) or not _are_operands(types, positions)):
             return False
     return True
 
 
-def _are_operands(types: Sequence[Type], places: tuple[int, ...]) -> bool:
-    return all(types[place] in (TENSOR, SCALAR) for place in places if place < len(types))
+def _are_operands(types: Sequence[Type], positions: tuple[int, ...]) -> bool:
+    return all(types[position] in (TENSOR, SCALAR) for position in positions if position < len(types))

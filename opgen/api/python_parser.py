@@ -1,6 +1,6 @@
 """A type of a schema → its names in torch's argument parser and in stubs, and the parser's method for its value.
 
-The parser has names of its own for types and defaults, and a method for each kind of value.
+The parser has its own names for types and defaults, and a method for each kind of value.
 
     int[1]? dim=None
 
@@ -133,11 +133,11 @@ _EXPONENT: Final = re.compile(r"[-+]?[\d.]+e[-+]?\d+")
 
 
 def parser_default(default: str, t: Type) -> str:
-    """Return the default as the parser reads it."""
+    """Return the default in the parser's syntax."""
     if default[:1] in ("'", '"'):
         return cpp.default_expr(default, BaseType(BaseTy.str), symint=False)
     if default.startswith("[") and default != "[]" and t.is_list_like():
-        # The parser takes what comes after a space for the next argument.
+        # The parser starts the next argument after a space.
         return "{" + default[1:-1].replace(" ", "").replace("Mean", _MEAN) + "}"
     if default == "Mean" and t not in (BaseType(BaseTy.int), OptionalType(BaseType(BaseTy.int))):
         return _MEAN
@@ -146,7 +146,7 @@ def parser_default(default: str, t: Type) -> str:
     return _DEFAULT_WORDS.get(default, default)
 
 
-_READ_DEFAULTS: Final[Mapping[BaseTy, tuple[str, ...]]] = MappingProxyType(
+_SUPPORTED_DEFAULTS: Final[Mapping[BaseTy, tuple[str, ...]]] = MappingProxyType(
     {
         BaseTy.ScalarType: ("None", "long"),
         BaseTy.Layout: ("None", "strided"),
@@ -156,16 +156,16 @@ _READ_DEFAULTS: Final[Mapping[BaseTy, tuple[str, ...]]] = MappingProxyType(
 """The only defaults of these types that the parser accepts."""
 
 
-def unreadable_default(default: str | None, t: Type) -> str:
-    """Return the C++ value of a default that the parser can't read; empty if it can, or if there is none.
+def unsupported_default(default: str | None, t: Type) -> str:
+    """Return the C++ value of a default that the parser doesn't support; empty for other defaults, or without one.
 
-    The parser takes no defaults for lists of floating-point numbers, and few for enumerations.
+    The parser supports no defaults for lists of floating-point numbers, and few for enumerations.
     """
     plain = t.elem if isinstance(t, OptionalType) else t
     if (
         default is not None
         and isinstance(plain, BaseType)
-        and default not in _READ_DEFAULTS.get(plain.name, (default,))
+        and default not in _SUPPORTED_DEFAULTS.get(plain.name, (default,))
     ):
         return cpp.default_expr(default, plain, symint=False)
     if plain == BaseType(BaseTy.Scalar) and default is not None and default.endswith("j"):

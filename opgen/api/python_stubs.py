@@ -1,7 +1,7 @@
 """Python signatures → their definitions in a stub file, for type checkers.
 
-The parser takes more than the types of a schema say: one integer for a list of fixed size, a device's
-name for a device, and the elements of a list as arguments of their own.  A stub says all of that.
+The parser accepts more than the types of a schema: one integer for a list of fixed size, a device's
+name for a device, and the elements of a list as separate arguments.  Stubs include all of these.
 
     sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 
@@ -173,7 +173,7 @@ def stub_function(
 ) -> StubFunction:
     """Return the definition for a signature, in which `out` may be required.
 
-    The parser takes None for a list that is empty by default.  torch's own stubs say so only of some functions.
+    The parser accepts None for a list that is empty by default; torch's own stubs include this only for some functions.
     """
     positional = [stub_parameter(a, signature, none_for_empty=none_for_empty) for a in signature.input_args]
     return _function(signature, _legal_order(positional), "*", return_types, is_out_required=is_out_required)
@@ -189,7 +189,7 @@ def _legal_order(parameters: Iterable[StubParameter]) -> list[str]:
 
 
 def stub_function_vararg(signature: PythonSignature, *, return_types: str = RETURN_TYPES) -> StubFunction | None:
-    """Return the definition that takes the elements of the only positional argument, a list, one by one."""
+    """Return the definition that takes the elements of the only positional argument, a list, as varargs."""
     if len(signature.input_args) != 1 or signature.deprecated is not None:
         return None
     (argument,) = signature.input_args

@@ -1,8 +1,8 @@
 """One operator → all its signatures, each derived when first used and then memoized.
 
-Every emitter needs signatures of the same operators, so a program holds one `Signatures` per
-operator, one `GroupSignatures` per group and one `ViewGroupSignatures` per view group.  They add
-nothing to what the modules of the calling conventions say; they only remember it.
+Emitters share signatures, so a program has one `Signatures` per operator, one `GroupSignatures` per
+group and one `ViewGroupSignatures` per view group.  They only memoize what the modules of the calling
+conventions derive.
 
     signatures = Signatures(function)
     signatures.dispatcher.defn("wrapper_CPU_add_Tensor")
@@ -50,7 +50,7 @@ class Signatures:
 
     @cached_property
     def policy(self) -> TypePolicy:
-        """The operator's choices about its C++ types."""
+        """The operator's policy for its C++ types."""
         return TypePolicy.from_function(self.function)
 
     @cached_property
@@ -60,14 +60,14 @@ class Signatures:
 
     @cached_property
     def cpp(self) -> CppSignatureGroup:
-        """The functions of namespace `at`; named `__dispatch_…` if the real ones are written by hand."""
+        """The functions of namespace `at`; named `__dispatch_…` if the real ones are handwritten."""
         return CppSignatureGroup.from_native_function(
             self.function, method=False, fallback_binding=self.function.manual_cpp_binding
         )
 
     @cached_property
     def cpp_method(self) -> CppSignatureGroup:
-        """The methods of `Tensor`; named `__dispatch_…` if the real ones are written by hand."""
+        """The methods of `Tensor`; named `__dispatch_…` if the real ones are handwritten."""
         return self.cpp.as_methods()
 
     @cached_property
@@ -112,10 +112,10 @@ class Signatures:
         return ViewMeta.derive(self.function)
 
     def kernel(self, backend_index: BackendIndex) -> NativeSignature | DispatcherSignature:
-        """Return the signature of the operator's kernel under a dispatch key, as its author writes it.
+        """Return the signature of the operator's kernel under a dispatch key, as its author declares it.
 
-        An external backend's kernel is called as the dispatcher calls it; any other is a native one.
-        A kernel that its name does not mark as taking `c10::SymInt` takes plain integers.
+        An external backend's kernel has the dispatcher's signature, any other a native one.  Kernels take plain
+        integers unless their names contain `_symint`.
         """
         kernel = backend_index.get_kernel(self.function)
         symint = kernel is not None and kernel.supports_symint()

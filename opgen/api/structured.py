@@ -1,9 +1,8 @@
 """A group of operators → the signatures of its structured kernel: the meta function and the impl.
 
-A structured kernel never allocates, so nothing is written through its parameters' types: out
-tensors come as `const Tensor &`, and what is optional or a list comes as a reference that owns
-nothing.  The meta function takes the arguments that are no out arguments; the impl takes those with
-the precomputed values put in, then the out arguments.
+A structured kernel never allocates: out tensors are `const Tensor &`, and optional values and lists
+are non-owning references.  The meta function takes all arguments except out arguments; the impl takes
+these with precomputed values substituted, then the out arguments.
 
     avg_pool2d.out(Tensor self, int[2] kernel_size, ..., *, Tensor(a!) out) -> Tensor(a!)
     precomputed: [kernel_size -> int kH, int kW, ...]
@@ -68,16 +67,16 @@ def argument_ctype(t: Type) -> CType:
             return OPTIONAL_INT_ARRAY_REF
         if isinstance(t.elem, ListType) and t.elem.elem == BaseType(BaseTy.Tensor):
             return OptionalCType(TENSOR_LIST)  # an optional has no reference in it
-        return _known(t.elem, _OPTIONALS) or OptionalCType(argument_ctype(t.elem))
+        return _lookup(t.elem, _OPTIONALS) or OptionalCType(argument_ctype(t.elem))
     if isinstance(t, ListType):
         if t.elem == OptionalType(BaseType(BaseTy.Tensor)):
             return I_OPT_TENSOR_LIST_REF
-        return _known(t.elem, _LISTS) or ArrayRefCType(argument_ctype(t.elem))
+        return _lookup(t.elem, _LISTS) or ArrayRefCType(argument_ctype(t.elem))
     raise UnsupportedTypeError(t, "has no C++ type")
 
 
-def _known(elem: Type, of_base: Mapping[BaseTy, CType]) -> CType | None:
-    return of_base.get(elem.name) if isinstance(elem, BaseType) else None
+def _lookup(elem: Type, by_base_type: Mapping[BaseTy, CType]) -> CType | None:
+    return by_base_type.get(elem.name) if isinstance(elem, BaseType) else None
 
 
 def argumenttype_type(t: Type, *, mutable: bool, binds: ArgName) -> NamedCType:
@@ -95,16 +94,16 @@ def argument(a: Argument | SelfArgument | TensorOptionsArguments) -> Binding:
 
 
 def impl_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
-    """Return the parameters of the impl function: precomputed values in place, out arguments last."""
+    """Return the parameters of the impl function: with precomputed values, out arguments last."""
     arguments, precomputed = group.out.func.arguments, group.out.precomputed
     replaced = {} if precomputed is None else precomputed.replace
-    taken: list[Argument | SelfArgument | TensorOptionsArguments] = []
+    parameters: list[Argument | SelfArgument | TensorOptionsArguments] = []
     for a in arguments.non_out:
-        taken += replaced.get(a.name, (a,)) if isinstance(a, Argument) else (a,)
+        parameters += replaced.get(a.name, (a,)) if isinstance(a, Argument) else (a,)
     if precomputed is not None:
-        taken += precomputed.add
-    taken += arguments.out
-    return tuple([argument(a) for a in taken])
+        parameters += precomputed.add
+    parameters += arguments.out
+    return tuple([argument(a) for a in parameters])
 
 
 def meta_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:

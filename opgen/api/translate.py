@@ -2,14 +2,14 @@
 
 Two functions for the same operator can take its arguments in different C++ types: one takes a
 `TensorOptions` where the other takes dtype, layout, device and pin_memory; one takes an
-`IntArrayRef` and the other a `SymIntArrayRef`.  Since a binding says which argument it stands for,
-the expressions for a call from one to the other can be found: `translate` looks for each goal among
+`IntArrayRef` and the other a `SymIntArrayRef`.  A binding records which argument it carries, so
+`translate` can derive the expressions of a call from one to the other: it looks up each goal among
 the bindings, then tries the conversions listed here.
 
     options: at::TensorOptions   →   dtype: ::std::optional<at::ScalarType>
     c10::optTypeMetaToScalarType(options.dtype_opt())
 
-Conversions that copy (a vector from an array reference) are tried only if the caller says so.
+Conversions that copy (a vector from an array reference) are tried only with `allow_expensive_conversions`.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ from opgen.frozen_dataclass import dataclass
 
 
 class UnsatError(Exception):
-    """No conversion leads from the bindings to a goal: a bug in the caller, not a user error."""
+    """A goal can't be reached from the bindings, which indicates an opgen bug."""
 
 
 Fact: TypeAlias = tuple[ArgName, str]
-"""A known value: the argument that it carries, and its C++ type as spelled."""
+"""A value in scope: the argument that it carries, and its C++ type as spelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ _CONVERSIONS: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
         ),
     }
 )
-"""The conversions to each type, best first.  Their sources are known values; conversions don't chain."""
+"""The conversions to each type, best first, from values in scope; conversions don't chain."""
 
 _COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
     {
@@ -177,27 +177,27 @@ _OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Solver:
-    """Finds expressions for goals from known ones."""
+    """Finds expressions for goals from expressions in scope."""
 
-    known: Mapping[Fact, str]
+    in_scope: Mapping[Fact, str]
     allow_copies: bool
 
     def solve(self, name: ArgName, ctype: CType) -> str | None:
         """Return an expression of type `ctype` for the argument `name`; None if there is none."""
-        found = self.known.get((name, ctype.spelled))
-        if found is None:
-            found = self._convert(name, ctype, _CONVERSIONS)
-        if found is None:
-            found = self._from_tensor_options(name, ctype)
-        if found is None and isinstance(ctype, ConstRefCType | MutRefCType):
-            found = self._refer(name, ctype)
-        if found is None and self.allow_copies:
-            found = self._convert(name, ctype, _COPIES)
-        return found
+        expr = self.in_scope.get((name, ctype.spelled))
+        if expr is None:
+            expr = self._convert(name, ctype, _CONVERSIONS)
+        if expr is None:
+            expr = self._from_tensor_options(name, ctype)
+        if expr is None and isinstance(ctype, ConstRefCType | MutRefCType):
+            expr = self._refer(name, ctype)
+        if expr is None and self.allow_copies:
+            expr = self._convert(name, ctype, _COPIES)
+        return expr
 
     def _convert(self, name: ArgName, ctype: CType, conversions: Mapping[CType, tuple[_Conversion, ...]]) -> str | None:
         for conversion in conversions.get(ctype, ()):
-            source = self.known.get((name, conversion.source.spelled))
+            source = self.in_scope.get((name, conversion.source.spelled))
             if source is not None:
                 return conversion.template.format(source)
         return None
@@ -205,13 +205,13 @@ class _Solver:
     def _refer(self, name: ArgName, ctype: ConstRefCType | MutRefCType) -> str | None:
         """Return a reference to a value, or one kind of reference from the other."""
         if isinstance(ctype, ConstRefCType):
-            mutable = self.known.get((name, MutRefCType(ctype.elem).spelled))
+            mutable = self.in_scope.get((name, MutRefCType(ctype.elem).spelled))
             return self.solve(name, ctype.elem) if mutable is None else mutable
-        found = self.solve(name, ctype.elem)
-        if found is None and ctype == MUTABLE_TENSOR:
-            const = self.known.get((name, CONST_TENSOR.spelled))
+        expr = self.solve(name, ctype.elem)
+        if expr is None and ctype == MUTABLE_TENSOR:
+            const = self.in_scope.get((name, CONST_TENSOR.spelled))
             return None if const is None else f"const_cast<Tensor&>({const})"
-        return found
+        return expr
 
     def _from_tensor_options(self, name: ArgName, ctype: CType) -> str | None:
         """Return tensor options: split, combined, or read from an out tensor."""
@@ -229,22 +229,24 @@ class _Solver:
         return None
 
     def _assemble_options(self) -> str | None:
-        parts = [self.known.get((name, ctype.spelled)) for name, ctype, _, _ in _OPTIONS]
+        parts = [self.in_scope.get((name, ctype.spelled)) for name, ctype, _, _ in _OPTIONS]
         if None in parts:
             return None
         return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)
 
     def _options(self) -> str | None:
-        known = self.known
-        return known.get(("options", _CONST_OPTIONS.spelled)) or known.get(("options", TENSOR_OPTIONS.spelled))
+        in_scope = self.in_scope
+        return in_scope.get(("options", _CONST_OPTIONS.spelled)) or in_scope.get(("options", TENSOR_OPTIONS.spelled))
 
     def _memory_format(self) -> str | None:
-        """Return the memory format next to tensor options, checked not to contradict them."""
-        given = self.known.get((SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT.spelled))
+        """Return the memory format next to tensor options, with a check that they don't conflict."""
+        memory_format = self.in_scope.get(
+            (SpecialArgName.possibly_redundant_memory_format, _OPTIONAL_MEMORY_FORMAT.spelled)
+        )
         options = self._options()
-        if given is None or options is None:
-            return given
-        return f"c10::impl::check_tensor_options_and_extract_memory_format({options}, {given})"
+        if memory_format is None or options is None:
+            return memory_format
+        return f"c10::impl::check_tensor_options_and_extract_memory_format({options}, {memory_format})"
 
 
 def translate(
@@ -256,53 +258,52 @@ def translate(
 ) -> list[Expr]:
     """Return an expression for each goal, in order, made from the bindings.
 
-    A binding is known under its own name, an `Expr` as what it says.  With `method`, the code
-    stands in a member of `Tensor`, so `*this` is known as `self`.  If several bindings stand for
-    the same argument in the same type, the last counts.  Raises `UnsatError` if a goal can't be
-    reached.
+    The expression of a binding is its name.  With `method`, the code is in a member of `Tensor`, so
+    `*this` is `self`.  If several bindings have the same argument and type, the last one is used.
+    Raises `UnsatError` if a goal can't be reached.
     """
-    wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
-    found = _solve(_facts(bindings, method=method), wanted, allow_expensive_conversions)
-    return [Expr(expr, goal) for expr, goal in zip(found, wanted, strict=True)]
+    types = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
+    exprs = _solve(_facts(bindings, method=method), types, allow_expensive_conversions)
+    return [Expr(expr, goal) for expr, goal in zip(exprs, types, strict=True)]
 
 
 def call_arguments(
     bindings: Sequence[Expr | Binding], goals: Sequence[NamedCType | Binding], *, method: bool = False
 ) -> str:
     """Return the result of `translate` as the arguments of a call."""
-    wanted = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
-    return ", ".join(_solve(_facts(bindings, method=method), wanted, allow_copies=False))
+    types = [goal.nctype if isinstance(goal, Binding) else goal for goal in goals]
+    return ", ".join(_solve(_facts(bindings, method=method), types, allow_copies=False))
 
 
 def _facts(bindings: Iterable[Expr | Binding], *, method: bool) -> dict[Fact, str]:
-    known: dict[Fact, str] = {}
+    in_scope: dict[Fact, str] = {}
     for binding in bindings:
         if isinstance(binding, Binding):
             nctype = binding.nctype
-            known[nctype.name, nctype.type.spelled] = binding.name
+            in_scope[nctype.name, nctype.type.spelled] = binding.name
         else:
-            known[binding.type.name, binding.type.type.spelled] = binding.expr
+            in_scope[binding.type.name, binding.type.type.spelled] = binding.expr
     if method:
-        # Methods of Tensor are const even if they change the tensor.
+        # Methods of Tensor are const even if they mutate the tensor.
         itself = "const_cast<Tensor&>(*this)"
-        known["self", MUTABLE_TENSOR.spelled] = known["self", CONST_TENSOR.spelled] = itself
-    return known
+        in_scope["self", MUTABLE_TENSOR.spelled] = in_scope["self", CONST_TENSOR.spelled] = itself
+    return in_scope
 
 
-def _solve(known: dict[Fact, str], goals: Iterable[NamedCType], allow_copies: bool) -> list[str]:
+def _solve(in_scope: dict[Fact, str], goals: Iterable[NamedCType], allow_copies: bool) -> list[str]:
     result: list[str] = []
     for goal in goals:
-        found = known.get((goal.name, goal.type.spelled))  # as nearly always
-        if found is None:
-            found = _Solver(known, allow_copies).solve(goal.name, goal.type)
-        if found is None:
-            raise UnsatError(_explain(goal, known))
-        result.append(found)
+        expr = in_scope.get((goal.name, goal.type.spelled))  # fast path
+        if expr is None:
+            expr = _Solver(in_scope, allow_copies).solve(goal.name, goal.type)
+        if expr is None:
+            raise UnsatError(_explain(goal, in_scope))
+        result.append(expr)
     return result
 
 
-def _explain(goal: NamedCType, known: dict[Fact, str]) -> str:
-    context = "".join(f"\n  {ctype} {_spell(name)}  // {expr}" for (name, ctype), expr in known.items())
+def _explain(goal: NamedCType, in_scope: dict[Fact, str]) -> str:
+    context = "".join(f"\n  {ctype} {_spell(name)}  // {expr}" for (name, ctype), expr in in_scope.items())
     return f"no conversion to '{goal.cpp_type()} {_spell(goal.name)}' from:{context or ' nothing'}"
 
 

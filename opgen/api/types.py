@@ -1,11 +1,10 @@
 """The C++ type algebra: the C++ types and names of an operator's arguments.
 
-A `CType` is a C++ type as a value; it knows its spelling.  A `NamedCType` adds what the value of
-that type *stands for* (the operator's argument `self`, say), which is what lets
-`opgen.api.translate` turn the arguments of one calling convention into those of another.  A
+A `CType` is a C++ type as a value; it knows its spelling.  A `NamedCType` adds the argument
+that a value *carries* (such as `self`), so that `opgen.api.translate` can convert the arguments of one
+calling convention to those of another.  A
 `Binding` is a parameter in a C++ signature, and an `Expr` is a C++ expression of a `NamedCType`.
-This module does not know any calling convention: which type an argument gets is decided by `cpp`,
-`native`, `dispatcher` and their neighbours.
+This module is independent of calling conventions, which are in `cpp`, `native`, `dispatcher` and others.
 
     >>> ConstRefCType(OptionalCType(BaseCType(tensorT))).cpp_type()
     'const ::std::optional<at::Tensor> &'
@@ -47,7 +46,7 @@ class UnsupportedTypeError(ValueError):
 
 
 class SpecialArgName(Enum):
-    """Meanings of values that are not arguments of the schema."""
+    """Values that a C++ parameter may carry, other than arguments of the schema."""
 
     possibly_redundant_memory_format = auto()
     """A memory format next to a `TensorOptions`, which may have one too."""
@@ -61,23 +60,23 @@ class TypePolicy:
     """The choices of an operator about its C++ types, for all calling conventions."""
 
     use_const_ref_for_mutable_tensors: bool = False
-    """Take a written tensor as `const Tensor &` instead of `Tensor &`."""
+    """Take a mutated tensor as `const Tensor &` instead of `Tensor &`."""
     use_ilistref_for_tensor_lists: bool = False
     """Take a list of tensors as `const ITensorListRef &` instead of `TensorList`."""
-    owns_texts: bool = False
-    """Return a text as `std::string`, not as a view of one."""
+    owns_strings: bool = False
+    """Return a string as `std::string`, not as a `string_view`."""
     is_boxed: bool = False
     """Types that the dispatcher passes through its boxed convention alone are legal; see `opgen.api.boxing`."""
     returns_values: bool = False
-    """Return a written tensor as `Tensor`, where torch's boxed calls would return another argument."""
+    """Return a mutated tensor as `Tensor`, since torch's boxed calls would return another argument."""
 
     @staticmethod
     def from_function(function: NativeFunction) -> TypePolicy:
         """Return the policy of `function`.
 
-        Structured operators take tensor lists as `ITensorListRef`; operators outside of torch own what they return.
+        Structured operators take tensor lists as `ITensorListRef`; operators outside of torch return owning values.
         """
-        if function.func.is_liberal:
+        if function.func.is_lenient:
             is_const = function.use_const_ref_for_mutable_tensors
             returns_values = not _returns_references(function.func, is_const)
             return TypePolicy(is_const, function.part_of_structured_group, True, function.is_boxed, returns_values)
@@ -87,7 +86,7 @@ class TypePolicy:
 
 
 def _returns_references(func: FunctionSchema, is_const: bool) -> bool:
-    """Whether torch's boxed calls return the arguments that the schema says: the first one, or the last ones."""
+    """Return whether torch's boxed calls return the aliased arguments correctly: the first one, or the last ones."""
     arguments, returned = func.arguments.flat_all, func.aliased_return_names()
     if not all(each.is_write and each.type == BaseType(BaseTy.Tensor) for each in func.returns):
         return False
@@ -343,7 +342,7 @@ class Expr:
     """Its type, and the argument that it carries."""
 
 
-# These render every parameter of every function, so they don't call its methods.
+# These don't call methods of bindings for speed, since they render all parameters of all functions.
 
 
 def render_decls(bindings: Sequence[Binding]) -> str:
@@ -368,7 +367,7 @@ def render_types(bindings: Sequence[Binding]) -> str:
     return ", ".join([binding.nctype.type.spelled for binding in bindings])
 
 
-# Names of C++ that operators' types are made of.  `scalar_t` and `opmath_t` are template parameters
+# C++ names in the types of operators.  `scalar_t` and `opmath_t` are template parameters
 # that dispatch macros introduce, hence their spelling.
 voidT: Final = BaseCppType("", "void")
 boolT: Final = BaseCppType("", "bool")
@@ -504,6 +503,6 @@ OPTIONAL_TENSOR_LIST: Final = ConstRefCType(ListCType(OPTIONAL_TENSOR))
 SCALAR_ARRAY_REF: Final = ArrayRefCType(SCALAR)
 TENSOR_OPTIONS: Final = BaseCType(tensorOptionsT)
 
-# The names that torchgen's users know.
+# Aliases with torchgen's names.
 BaseTypeToCppMapping: Final = BASE_TYPE_TO_CPP
 ScalarTypeToCppMapping: Final = SCALAR_TYPE_TO_CPP

@@ -1,9 +1,9 @@
-"""An operator that computes element by element → the signatures of the functions it is made of.
+"""A pointwise operator → the signatures of the functions that implement it.
 
-A ufunc's author writes one C++ template that computes one element.  Around it are generated: a
-dispatch stub (which takes what is no tensor; tensors are in the iterator), a lambda on the CPU for
-single elements and for vectors, and on CUDA a functor, constructed with what is constant for all
-elements and applied to the rest.
+A ufunc's author writes one C++ template that computes one element.  opgen generates a dispatch stub
+(whose tensors are in the iterator), lambdas for single elements and for vectors on the CPU, and a
+functor on CUDA, which is constructed with the values that are constant for all elements and applied to
+the others.
 
     add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 
@@ -61,7 +61,7 @@ def _is(t: Type, *wanted: BaseTy) -> bool:
 
 
 def _value(t: Type) -> CType:
-    """Return the C++ type of what is neither a tensor nor a scalar, so the same everywhere."""
+    """Return the C++ type of an argument that is neither a tensor nor a scalar."""
     value = cpp.value_ctype(t)
     if value is None:
         raise UnsupportedTypeError(t, "can't be an argument of a ufunc")
@@ -81,7 +81,7 @@ def ufunc_type(t: Type, *, binds: ArgName, compute_t: CType) -> NamedCType:
 
 
 def ufunctor_ctor_type(t: Type, *, binds: ArgName, scalar_t: BaseCppType) -> NamedCType:
-    """Return the functor's constructor's parameter: tensors and scalars as they are computed with."""
+    """Return the parameter of the functor's constructor; tensors and scalars have the type to compute in."""
     return ufunc_type(t, binds=binds, compute_t=BaseCType(opmath_type(scalar_t)))
 
 
@@ -111,7 +111,7 @@ class UfunctorBindings:
     """The parameters of a functor."""
 
     ctor: tuple[Binding, ...]
-    """What is the same for all elements."""
+    """The values that are constant for all elements."""
     apply: tuple[Binding, ...]
     """The elements."""
 

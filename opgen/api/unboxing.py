@@ -1,7 +1,7 @@
 """An operator's arguments on the interpreter's stack → the C++ values that its function takes.
 
-TorchScript's interpreter keeps arguments as `c10::IValue`s on a stack.  A kernel that is called by it
-takes each from there and makes of it what the C++ function wants; for `int[] dim` of two arguments
+TorchScript's interpreter keeps arguments as `c10::IValue`s on a stack.  A kernel converts
+each of them to the type that the C++ function takes; for `int[] dim` of two arguments
 
     c10::IValue dim = std::move(peek(stack, 1, 2));
     std::vector<int64_t> dim_vec;
@@ -12,8 +12,8 @@ takes each from there and makes of it what the C++ function wants; for `int[] di
     }
     at::IntArrayRef dim_list_out(dim_vec);
 
-What owns the elements, `dim_vec`, is declared outside of all blocks, so that it lives until the call.
-Integers are plain ones: a stack of an interpreter without a compiler holds no symbols.
+The owner of the elements, `dim_vec`, is declared outside of all blocks, so that it outlives the call.
+Integers are never symbolic on the interpreter's stack.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BOOL: Final = BaseType(BaseTy.bool)
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A variable that owns what a converted value only refers to."""
+    """A variable that owns the data of a non-owning value."""
 
     type: str
     name: str
@@ -63,17 +63,17 @@ def name(function: NativeFunction) -> str:
 
 
 def convert_arguments(function: NativeFunction) -> tuple[list[Binding], list[str]]:
-    """Return the values that the operator's C++ function takes, and the code that makes them of a stack.
+    """Return the arguments of the operator's C++ function, and the code that converts a stack to them.
 
-    The bindings are in the order of the schema, and say what each value stands for.
+    The bindings are in the order of the schema.
     """
     policy = TypePolicy.from_function(function)
     group = cpp.CppSignatureGroup.from_native_function(function, method=False)
     arguments = group.most_faithful_signature().arguments
     types = {argument.name: argument for argument in function.func.arguments.flat_all}
     code = [
-        f"{IVALUE} {binding.name} = std::move(peek(stack, {at}, {len(arguments)}));"
-        for at, binding in enumerate(arguments)
+        f"{IVALUE} {binding.name} = std::move(peek(stack, {index}, {len(arguments)}));"
+        for index, binding in enumerate(arguments)
     ]
     bindings: list[Binding] = []
     for binding in arguments:
@@ -81,7 +81,7 @@ def convert_arguments(function: NativeFunction) -> tuple[list[Binding], list[str
         unboxed = unbox(argument.type, binding.name, mutable=argument.is_write, policy=policy)
         code += [owner.declaration for owner in unboxed.owners]
         code += unboxed.code
-        # The type is the parameter's own, whose name may differ: a memory format beside tensor options.
+        # The carried argument is that of the parameter: a memory format beside tensor options has a special name.
         nctype = NamedCType(binding.nctype.name, unboxed.ctype)
         bindings.append(Binding(unboxed.name, nctype, binding.argument))
     return bindings, code
@@ -105,59 +105,59 @@ def unbox(t: Type, value: str, *, mutable: bool = False, policy: TypePolicy = DE
         if t.elem == _BOOL:
             return _unbox_array(t, value, ctype)
         return _unbox_list(value, ctype, unbox(t.elem, f"{value}_elem", mutable=mutable, policy=policy))
-    made = f"{value}_base"
-    return Unboxed(made, ctype, (f"{spelled} {made} = {value}.to<{spelled}>();",))
+    result = f"{value}_base"
+    return Unboxed(result, ctype, (f"{spelled} {result} = {value}.to<{spelled}>();",))
 
 
 def _unbox_optional(t: OptionalType, value: str, ctype: CType, elem: Unboxed) -> Unboxed:
     spelled = ctype.cpp_type(strip_ref=True)
-    given, made = f"{value}_opt", f"{value}_opt_out"
+    optional, result = f"{value}_opt", f"{value}_opt_out"
     code = (
-        f"auto {given} = {value}.toOptional<{IVALUE}>();",
-        f"{spelled} {made};",
-        f"if ({given}.has_value()) {{",
-        f"  const {IVALUE} {given}_in = {given}.value();",
+        f"auto {optional} = {value}.toOptional<{IVALUE}>();",
+        f"{spelled} {result};",
+        f"if ({optional}.has_value()) {{",
+        f"  const {IVALUE} {optional}_in = {optional}.value();",
         *_indented(elem.code),
-        f"  {made} = {spelled}({elem.name});",
+        f"  {result} = {spelled}({elem.name});",
         "} else {",
-        f"  {made} = {spelled}();",
+        f"  {result} = {spelled}();",
         "}",
     )
-    return Unboxed(made, ctype, code, elem.owners)
+    return Unboxed(result, ctype, code, elem.owners)
 
 
 def _unbox_array(t: ListType, value: str, ctype: CType) -> Unboxed:
     """Return a list of bools of known length, which is passed by value."""
-    made = f"{value}_list_out"
+    result = f"{value}_list_out"
     code = (
         f"const c10::List<{IVALUE}> {value}_list_in = {value}.toList();",
-        f"{ctype} {made} = as_array<bool, {t.size}>({value}_list_in);",
+        f"{ctype} {result} = as_array<bool, {t.size}>({value}_list_in);",
     )
-    return Unboxed(made, ctype, code)
+    return Unboxed(result, ctype, code)
 
 
 def _unbox_list(value: str, ctype: CType, elem: Unboxed) -> Unboxed:
     """Return a list that refers to a vector; one of optional tensors owns its elements itself."""
-    made, vector = f"{value}_list_out", f"{value}_vec"
+    result, vector = f"{value}_list_out", f"{value}_vec"
     spelled = ctype.cpp_type(strip_ref=True)
     owns_elements = ctype == OPTIONAL_TENSOR_LIST
     lines = [f"const c10::List<{IVALUE}> {value}_list_in = {value}.toList();"]
     if owns_elements:
-        lines.append(f"{spelled} {made};")
+        lines.append(f"{spelled} {result};")
     lines += [
         f"for ({IVALUE} {value}_elem: {value}_list_in) {{",
         *_indented(owner.declaration for owner in elem.owners),
         *_indented(elem.code),
-        f"  {made if owns_elements else vector}.push_back({elem.name});",
-        # A vector that is moved keeps its buffer, so what refers to its elements stays right.
+        f"  {result if owns_elements else vector}.push_back({elem.name});",
+        # A moved vector keeps its buffer, so references to its elements remain valid.
         *(f"  {owner.name}_kept.push_back(std::move({owner.name}));" for owner in elem.owners),
         "}",
     ]
     owners = [Owner(f"std::vector<{kept.type}>", f"{kept.name}_kept") for kept in elem.owners]
     if not owns_elements:
         owners.append(Owner(f"std::vector<{elem.ctype.cpp_type(strip_ref=True)}>", vector))
-        lines.append(f"{spelled} {made}({vector});")
-    return Unboxed(made, ctype, tuple(lines), tuple(owners))
+        lines.append(f"{spelled} {result}({vector});")
+    return Unboxed(result, ctype, tuple(lines), tuple(owners))
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:

@@ -21,11 +21,11 @@ from typing import Final
 from opgen.backend.backend_yaml import ExternalBackend
 from opgen.backend.native_class import class_header
 from opgen.dest.cpp_text import string_literal
+from opgen.dest.group_kernels import KernelKind, implemented_forms
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.register_functional import wrap_functional
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes
 from opgen.dest.register_unstructured import wrap_kernel
-from opgen.dest.served_forms import KernelKind, served_forms
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, DispatchKey, NativeFunctionsGroup
 from opgen.output.files import OutputFile
@@ -71,8 +71,8 @@ def emit_registrations(
 def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
     """Yield a wrapper for each form that has a kernel under the key, in the program's order."""
     for item in calls.program.grouped:
-        for form, service in served_forms(item, index):
-            if service is KernelKind.FUNCTIONAL and isinstance(item, NativeFunctionsGroup):
+        for form, kind in implemented_forms(item, index):
+            if kind is KernelKind.FUNCTIONAL and isinstance(item, NativeFunctionsGroup):
                 yield wrap_functional(calls, item, form, index)
             else:
                 yield wrap_kernel(calls, form, index)

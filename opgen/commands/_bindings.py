@@ -50,6 +50,6 @@ def load_python(
     symint: bool = True,
     torch: str | None = None,
 ) -> PythonProgram | None:
-    """Return the operators as Python sees them; None, with errors logged, if it fails."""
+    """Load the operators with their Python bindings; return None, with errors logged, if it fails."""
     program = load_program(functions, tags, log, torch=torch)
     return None if program is None else _derive(program, deprecated, log, symint=symint)

@@ -1,9 +1,9 @@
-"""A `Program` and the options of a run → file values, one family of output files a module.
+"""A `Program` and the options of a run → file values, one family of output files per module.
 
-Each family has an emitter for its headers and one for its sources, as far as it has both:
+Each family has an emitter for its headers and one for its sources, if it has both:
 
     def emit_…(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]
 
-Emitters compute values; the C++ around them stands in templates.  None of them reads or writes a
-file, looks at another's output, or changes what it was given, so they can run in any order.
+Emitters compute values; the surrounding C++ is in templates.  Emitters don't read or write files, use
+each other's output or mutate their input, so they can run in any order.
 """

@@ -1,6 +1,6 @@
-"""Python functions → `annotated_fn_args.py`, from which torch's tests make arguments for each of them.
+"""Python functions → `annotated_fn_args.py`, from which torch's tests build arguments for each of them.
 
-The file has a dictionary from functions to the arguments that a call must give.
+The file maps functions to their required arguments.
 
     torch._C._VariableFunctions.neg: [{'is_kwarg_only': 'False', 'name': 'self', 'simple_type': 'Tensor'}],
 """
@@ -22,7 +22,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 
-_FACES: Final = (
+_OWNERS: Final = (
     ("torch._C._VariableFunctions", is_py_torch_function),
     ("torch._C._nn", is_in_module("nn")),
     ("torch._C._linalg", is_in_module("linalg")),
@@ -30,19 +30,19 @@ _FACES: Final = (
     ("torch._C._fft", is_in_module("fft")),
     ("torch.Tensor", is_py_variable_method),
 )
-"""Where functions are found in Python, in the order of the file."""
+"""The Python modules and classes of functions, in file order."""
 
 
 _CALLED_BY_POSITION: Final = frozenset({"diagonal", "round", "round_", "scatter_"})
-"""Functions that the tests call in the overload without keyword arguments, whichever the entry is of."""
+"""Functions that the tests always call without keyword arguments."""
 
 
 def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `annotated_fn_args.py`."""
     bound = [function for function in program.functions if should_generate_py_binding(function)]
     lines = [
-        f"    {place}.{function.func.name.name}: {render_arguments(function)},"
-        for place, is_selected in _FACES
+        f"    {owner}.{function.func.name.name}: {render_arguments(function)},"
+        for owner, is_selected in _OWNERS
         for function in _by_name(filter(is_selected, bound))
     ]
     text = templates.render("annotated_fn_args.py.in", {"annotated_args": "\n".join(lines)})
@@ -51,10 +51,10 @@ def emit_annotated_fn_args(program: Program, templates: TemplateSet) -> Iterator
 
 def _by_name(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction]:
     """Yield the functions with all overloads of a name together."""
-    found: dict[BaseOperatorName, list[NativeFunction]] = {}
+    by_name: dict[BaseOperatorName, list[NativeFunction]] = {}
     for function in functions:
-        found.setdefault(function.func.name.name, []).append(function)
-    for overloads in found.values():
+        by_name.setdefault(function.func.name.name, []).append(function)
+    for overloads in by_name.values():
         yield from overloads
 
 

@@ -1,8 +1,8 @@
 """Operators that compiled models call → functions with a C interface, AOTInductor's shims.
 
-`c_shim_cpu.h` and its like declare a function an operator, `c_shim_cpu.cpp` calls the device's
-kernel straight away; `c_shim_aten` is for any device and goes through the dispatcher.  The headers
-are an interface that released models rely on, so they are written on request only.
+`c_shim_cpu.h` and similar headers declare one function per operator; `c_shim_cpu.cpp` calls the device's
+kernel directly, bypassing the dispatcher.  `c_shim_aten` is for any device and calls the dispatcher.
+Released models depend on the headers, so they are written only on request.
 
     AOTI_TORCH_EXPORT AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle* ret0);
 """
@@ -31,7 +31,7 @@ _COMPOSITE_KEYS: Final = (
     DispatchKey.CompositeExplicitAutogradNonFunctional,
     DispatchKey.CompositeImplicitAutograd,
 )
-"""Keys whose kernels serve a device that has none, the first that has one."""
+"""Keys whose kernels are used for a device without one, in order of preference."""
 
 
 def emit_shim_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -73,8 +73,8 @@ def _shims(program: Program, options: Options) -> Iterator[_Shim]:
     groups = {f.func.name: group for group in program.structured_groups for f in group.functions()}
     listed = sorted(program.shims.per_device, key=_sort_key)
     for key in options.shim_keys:
-        served = ((operator, _serving_key(program, options, groups, operator, key)) for operator in listed)
-        yield _Shim(key.lower(), key, tuple((operator, by) for operator, by in served if by is not None))
+        kernel_keys = ((operator, _kernel_key(program, options, groups, operator, key)) for operator in listed)
+        yield _Shim(key.lower(), key, tuple((operator, by) for operator, by in kernel_keys if by is not None))
 
 
 def _sort_key(operator: ShimmedOperator) -> str:
@@ -82,7 +82,7 @@ def _sort_key(operator: ShimmedOperator) -> str:
     return f"{function.namespace}.{function.func.name.name}.{function.func.name.overload_name or 'default'}"
 
 
-def _serving_key(
+def _kernel_key(
     program: Program,
     options: Options,
     structured: Mapping[OperatorName, NativeFunctionsGroup],
@@ -93,7 +93,7 @@ def _serving_key(
     function = operator.function
     if _has_kernel(program, key, function, structured.get(function.func.name)):
         return key
-    # Devices that extend torch's bring their own kernels; composite ones are in torch's own shims.
+    # Shims that extend torch's have only kernels of their devices; composite ones are in torch's own shims.
     keys = () if options.extend_aoti_c_shim else _COMPOSITE_KEYS
     return next((k for k in keys if _has_kernel(program, k, function, None)), None)
 
@@ -142,19 +142,19 @@ def definitions(operator: ShimmedOperator, device: str, callee: str) -> Iterator
 
 
 def _dispatched(function: NativeFunction) -> str:
-    """Return the C++ function that goes through the dispatcher."""
+    """Return the C++ function that calls the dispatcher."""
     if Variant.function in function.variants:
         return call_name(function, "at")
-    # A method has no function in `at`, except one for callers that are templates over the kind of integer.
+    # A method has no function in `at`, only one in `at::symint`.
     return f"at::symint::{function.func.name.name}<c10::SymInt>"
 
 
 def _results(operator: ShimmedOperator) -> str:
-    """Return statements that hand the results to the caller."""
+    """Return statements that store the results for the caller."""
     func = operator.function.func
-    statements = (f"*ret{at} = {expr};" for at, expr in enumerate(result_exprs(func, "tmp_result")))
+    statements = (f"*ret{index} = {expr};" for index, expr in enumerate(result_exprs(func, "tmp_result")))
     if operator.null_results:
-        statements = (f"if (ret{at}) {{ {statement} }}" for at, statement in enumerate(statements))
+        statements = (f"if (ret{index}) {{ {statement} }}" for index, statement in enumerate(statements))
     return "".join([f"    {statement}\n" for statement in statements])
 
 

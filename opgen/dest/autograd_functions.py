@@ -1,7 +1,7 @@
-"""Derivatives → the classes of the graph's nodes, each of which computes gradients (Functions.h/.cpp).
+"""Derivatives → the classes of autograd nodes, which compute gradients (Functions.h/.cpp).
 
-A node keeps what its formulas need.  The formulas stand in a function of their own, which takes
-all of that as arguments, so that the compiler of graphs can call it as well.
+A node saves the inputs of its formulas.  The formulas are in a separate function that takes these as
+arguments, so that compiled autograd can call it too.
 
     struct TORCH_API AbsBackward0 : public TraceableFunction {
       variable_list apply(variable_list&& grads) override;
@@ -33,11 +33,11 @@ from opgen.program.autograd import AutogradProgram
 _SNIPPETS: Final = Snippets("autograd_functions.cpp")
 
 _SHARES_NOTHING: Final = ("lift_fresh",)
-"""Views by their schemas, whose nodes are like any other."""
+"""Operators whose schemas are views, but whose nodes aren't."""
 
 
 def emit_autograd_function_headers(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Functions.h"""
+    """Yield Functions.h."""
     home = torch_home(program.program.release)
     env = {
         "autograd_function_declarations": "\n".join([render_declaration(node, home) for node in _all_nodes(program)])
@@ -46,7 +46,7 @@ def emit_autograd_function_headers(program: AutogradProgram, templates: Template
 
 
 def emit_autograd_function_sources(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Functions.cpp"""
+    """Yield Functions.cpp."""
     home = torch_home(program.program.release)
     env = {"autograd_function_definitions": "\n".join([render_definition(node, home) for node in _all_nodes(program)])}
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp", env))
@@ -104,7 +104,7 @@ def render_definition(node: Node, home: AutogradHome) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Values:
-    """The saved values that `apply_functional` takes, in each form in which the code spells them."""
+    """The saved values that `apply_functional` takes, in each form used in the code."""
 
     names: str
     """As further arguments of a call."""
@@ -145,9 +145,9 @@ class _Members:
     collected: str
     """Pass them to compiled autograd."""
     before: str
-    """Swap compiled autograd's tensors and symbols in."""
+    """Replace tensors and symbols by those of compiled autograd."""
     after: str
-    """Swap them back."""
+    """Restore them."""
 
     @staticmethod
     def of(node: Node) -> _Members:
@@ -167,12 +167,12 @@ class _Members:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Places:
-    """Where the gradient of each argument is in the list that `apply` returns."""
+    """The positions of gradients in the list that `apply` returns."""
 
     ranges: str
     """Statements that define `<argument>_ix`, the range of each."""
     needs: str
-    """The same, and `needs_input_grad`."""
+    """`ranges`, and statements that define `needs_input_grad`."""
 
     @staticmethod
     def of(node: Node) -> _Places:
@@ -219,7 +219,7 @@ def _returns_list(function: NativeFunction) -> bool:
 
 
 def _render_several(derivative: Derivative, places: Mapping[str, int], is_foreach: bool, guard: str) -> str:
-    """Return the statements for several arguments, whose gradients one formula gives as a tuple."""
+    """Return the statements for several arguments whose gradients one formula computes as a tuple."""
     names = derivative.var_names
     needs = [f"needs_input_grad[{places[name]}]" for name in names]
     lists = [{"index": index, "name": f"grad_result_{index}"} for index in range(len(names))]

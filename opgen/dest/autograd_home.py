@@ -1,6 +1,6 @@
 """The library that autograd's C++ is compiled in, torch or an extension → its names and choices.
 
-The emitters of autograd make both, and take from here what differs.
+The emitters of autograd support both; this module has the differences.
 
     torch_home(release).redispatch(function, symint=False)        at::redispatch::add
     extension_home("mylib").redispatch(function, symint=False)    ::mylib::_ops::add_Tensor::redispatch
@@ -27,11 +27,11 @@ class AutogradHome:
     node_pointer: str
     """The template of pointers to nodes."""
     make_node: str
-    """The expression that makes a node, with places for its class and for the arguments."""
+    """The expression that creates a node, with placeholders for its class and its arguments."""
     fires_hooks: bool
     """Whether kernels call the hooks for new nodes."""
-    spares_copies: bool
-    """Whether kernels of operators on lists copy neither nodes nor storages."""
+    avoids_copies: bool
+    """Whether kernels of foreach operators avoid copies of nodes and storages."""
     complex_gradients: frozenset[str]
     """Operators of torch whose formulas support complex tensors."""
     entry_points: str
@@ -42,12 +42,12 @@ class AutogradHome:
     """Whether debug builds check the storages of arguments and results."""
     has_decompositions: bool
     """Whether torch may have a decomposition of an operator without a formula for its tangents."""
-    keeps_more: bool
-    """Whether nodes keep values of types, too, that no formula of torch's own uses."""
+    saves_more_types: bool
+    """Whether nodes can save values of types that torch's own formulas never use."""
     fills_gradients: bool
-    """Whether formulas run only if a gradient is defined, and find zeros for those of a list that are undefined."""
-    lacks_tangents: str
-    """Why tangents are refused where there is no formula for them."""
+    """Whether formulas run only if a gradient is defined, with zeros for undefined gradients in lists."""
+    no_tangents_reason: str
+    """The reason given in the error for tangents without a formula."""
 
     def redispatch(self, function: NativeFunction, *, symint: bool) -> str:
         """Return the function that calls an operator's next kernel; `symint` says whether it takes any `SymInt`."""
@@ -58,7 +58,7 @@ class AutogradHome:
 
 
 def torch_home(release: Release) -> AutogradHome:
-    """Torch's own sources, of a release."""
+    """Return the home in torch's own sources, for a release."""
     return AutogradHome(
         exports="TORCH_API",
         node_pointer="std::shared_ptr" if release.nodes_are_shared else "c10::intrusive_ptr",
@@ -66,15 +66,15 @@ def torch_home(release: Release) -> AutogradHome:
         if release.nodes_are_shared
         else "c10::make_intrusive<{0}>({1})",
         fires_hooks=release.node_hooks,
-        spares_copies=release.spares_copies,
+        avoids_copies=release.avoids_copies,
         complex_gradients=release.complex_gradients,
         entry_points="",
         kernel_prefix="",
         checks_results=True,
         has_decompositions=True,
-        keeps_more=False,
+        saves_more_types=False,
         fills_gradients=False,
-        lacks_tangents=(
+        no_tangents_reason=(
             "because it has not been implemented yet.\\nPlease file an issue to PyTorch at "
             "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
             "so that we can prioritize its implementation."
@@ -83,21 +83,21 @@ def torch_home(release: Release) -> AutogradHome:
 
 
 def extension_home(namespace: str) -> AutogradHome:
-    """Return a library of operators of one namespace, compiled outside of torch."""
+    """Return the home in an extension with one namespace."""
     return AutogradHome(
         exports="",
         node_pointer="detail::NodePointer",
         make_node="detail::make_node<{0}>({1})",
         fires_hooks=False,
-        spares_copies=True,
+        avoids_copies=True,
         complex_gradients=frozenset(),
         entry_points=f"::{namespace}::_ops",
         kernel_prefix="record_",
         checks_results=False,
         has_decompositions=False,
-        keeps_more=True,
+        saves_more_types=True,
         fills_gradients=True,
-        lacks_tangents="because it has not been implemented yet.",
+        no_tangents_reason="because it has not been implemented yet.",
     )
 
 
@@ -106,7 +106,7 @@ _MEMBERS: Final = frozenset({"call", "name", "overload_name", "ptr_schema", "red
 
 
 def operator_struct(name: OperatorName) -> str:
-    """Return what an extension calls an operator's class: by the operator's name, unless a member is called so."""
+    """Return the name of an operator's class in an extension: the operator's name, unless a member has this name."""
     text = name.unambiguous_name()
     return f"opgen_{text}" if text in _MEMBERS else text
 

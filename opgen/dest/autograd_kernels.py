@@ -1,4 +1,4 @@
-"""An operator → what its autograd kernels share: name, parameters, results, views.
+"""An operator → the common parts of its autograd kernels: name, parameters, results, views.
 
 add.out   →   at::Tensor & add_out_out(c10::DispatchKeySet ks, …)
 """
@@ -15,7 +15,7 @@ from opgen.dest.autograd_home import is_of_torch
 from opgen.model import Argument, NativeFunction, SchemaKind
 
 _MANUAL_AUTOGRAD: Final = ("_fw_primal", "_make_dual", "copy_", "detach", "detach_", "resize_", "resize_as_")
-"""Operators whose autograd kernels are written by hand."""
+"""Operators whose autograd kernels are handwritten."""
 _NOT_TRACKED: Final = ("_sparse_broadcast_to", "lift_fresh")
 """Operators whose results share memory with their arguments, which autograd ignores."""
 CHANGES_METADATA: Final = (
@@ -36,19 +36,19 @@ def kernel_name(function: NativeFunction) -> str:
 
 
 def with_overload(cpp_name: str, function: NativeFunction) -> str:
-    """`kernel_name`, given the name of the function in C++."""
+    """Return `kernel_name`, given the C++ name of the function."""
     overload = function.func.name.overload_name
     return f"{cpp_name}_{overload}" if overload else cpp_name
 
 
 def kernel_head(signature: DispatcherSignature, function: NativeFunction) -> str:
-    """Return the head of a kernel's definition: with the keys that are left, and the operator's arguments."""
+    """Return the head of a kernel's definition: with the remaining keys, and the operator's arguments."""
     return named_head(signature, kernel_name(function))
 
 
 def named_head(signature: DispatcherSignature, name: str) -> str:
-    """`kernel_head`, given the kernel's name."""
-    parameters = [f"{one.nctype.type.spelled} {one.name}" for one in signature.arguments]
+    """Return `kernel_head`, given the kernel's name."""
+    parameters = [f"{argument.nctype.type.spelled} {argument.name}" for argument in signature.arguments]
     return f"{signature.returns.spelled} {name}({', '.join(['c10::DispatchKeySet ks', *parameters])})"
 
 
@@ -73,7 +73,7 @@ def is_tracked_view(function: NativeFunction) -> bool:
 
 
 def is_view_family(function: NativeFunction) -> bool:
-    """Return whether this is a tracked view, or the form of one that makes its `self` the view."""
+    """Return whether this is a tracked view, or its in-place form."""
     return is_tracked_view(function) or (function.is_view_op and not _is_one_of(function, (*_NOT_TRACKED, "set")))
 
 
@@ -81,7 +81,7 @@ def _is_one_of(function: NativeFunction, names: Sequence[str]) -> bool:
     return function.root_name in names and is_of_torch(function)
 
 
-def is_written_by_hand(function: NativeFunction) -> bool:
+def is_handwritten(function: NativeFunction) -> bool:
     """Return whether torch has handwritten kernels for the operator."""
     return base_name(function) in _MANUAL_AUTOGRAD and is_of_torch(function)
 
@@ -90,12 +90,12 @@ def viewed_argument(function: NativeFunction) -> Argument:
     """Return the argument that a view is a view of."""
     shared = {name for r in function.func.returns if r.annotation for name in r.annotation.alias_set}
     arguments = function.func.arguments.flat_all
-    found = (a for a in arguments if a.annotation and not shared.isdisjoint(a.annotation.alias_set))
-    return next(found, arguments[0])
+    aliased = (a for a in arguments if a.annotation and not shared.isdisjoint(a.annotation.alias_set))
+    return next(aliased, arguments[0])
 
 
 def view_class_name(function: NativeFunction) -> str:
-    """Return the class that takes a view again: `SliceTensorViewFunc` for `slice.Tensor`."""
+    """Return the class that replays a view: `SliceTensorViewFunc` for `slice.Tensor`."""
     name = function.func.name.unambiguous_name()
     lead = "_" if name.startswith("_") else ""
     return f"{lead}{name.title().replace('_', '')}ViewFunc"
@@ -107,6 +107,6 @@ def writes_arguments(function: NativeFunction) -> bool:
 
 
 def has_derived_kernel(matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
-    """Return whether autograd calls the operator's kernels, rather than the operators that it is made of."""
-    # Runs for every operator, so derivatives are looked up last.
+    """Return whether autograd calls the operator's kernels, rather than decomposing it."""
+    # Called for every operator, so the slower lookup comes last.
     return matched.func.is_abstract or dispatch_strategy(matched) == "use_derived"

@@ -1,6 +1,6 @@
-"""Lists of torch's operators that autograd treats specially, and whose definitions don't say so.
+"""Lists of torch's operators that autograd treats specially, which their definitions don't show.
 
-Nothing here is computed; a change of an operator in torch is a change of a line here.
+These lists are maintained by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NEVER_DIFFERENTIABLE: Final = frozenset(
         "quantize_per_tensor", "rand_like", "randn_like", "record_stream", "searchsorted", "signbit", "zeros_like",
     }
 )
-"""Operators that take and return tensors but need no gradient; in-place forms are listed separately."""
+"""Operators that take and return tensors but have no gradients; in-place forms are listed separately."""
 
 MAY_SWAP_STORAGE: Final = frozenset(
     {

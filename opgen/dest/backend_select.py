@@ -1,8 +1,8 @@
-r"""The selected factories → `RegisterBackendSelect.cpp`: kernels that find the backend a factory is for.
+r"""The selected factories → `RegisterBackendSelect.cpp`: kernels that select the backend of a factory.
 
-A factory's tensor options say for which backend it is, but the dispatcher only looks at tensors.
-So the first kernel to be called computes the dispatch key from the options (and from tensors, if
-there are any) and dispatches anew with it.
+A factory's tensor options determine its backend, but the dispatcher only looks at tensors.  So the
+first kernel computes the dispatch key from the options (and from tensors, if there are any) and
+redispatches.
 
     at::Tensor zeros(c10::SymIntArrayRef size, ::std::optional<at::ScalarType> dtype, …) {
       DispatchKeySet _dk = c10::DispatchKeySet(c10::computeDispatchKey(dtype, layout, device));
@@ -40,20 +40,20 @@ def emit_backend_select(program: Program, options: Options, templates: TemplateS
         kernel = render_kernel(program, function, options)
         return function.namespace, ops_include(function.root_name, "_ops"), kernel, _registration(function)
 
-    found = list(filter(None, map(render, program.functions)))
+    kernels = list(filter(None, map(render, program.functions)))
     libraries: dict[str, list[str]] = {_TORCH_NAMESPACE: []}
-    for namespace, _, _, registration in found:
+    for namespace, _, _, registration in kernels:
         libraries.setdefault(namespace, []).append(registration)
-    of_torch = libraries.pop(_TORCH_NAMESPACE)
-    headers = [header for _, header, _, _ in found]
+    torch_registrations = libraries.pop(_TORCH_NAMESPACE)
+    headers = [header for _, header, _, _ in kernels]
     env = {
         "ops_headers": headers,
         "unique_ops_headers": unique(headers),
         "backend_select_method_definitions": [
-            *(kernel for _, _, kernel, _ in found),
+            *(kernel for _, _, kernel, _ in kernels),
             *(_render_library(namespace, members) for namespace, members in libraries.items()),
         ],
-        "backend_select_function_registrations": of_torch,
+        "backend_select_function_registrations": torch_registrations,
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
 
@@ -64,12 +64,12 @@ def needs_backend_select(function: NativeFunction) -> bool:
     Factories that take a tensor are dispatched on it, like other operators.
     """
     name = function.root_name
-    takes_after_tensor = name.endswith("_like") or name.startswith("new_")
-    return function.func.arguments.tensor_options is not None and not takes_after_tensor
+    dispatches_on_tensor = name.endswith("_like") or name.startswith("new_")
+    return function.func.arguments.tensor_options is not None and not dispatches_on_tensor
 
 
 def render_kernel(program: Program, function: NativeFunction, options: Options) -> str:
-    """Return the kernel that dispatches `function` again."""
+    """Return the kernel that redispatches `function`."""
     signatures = program.signatures(function)
     signature = signatures.native_symint
     tensors = [a.name for a in function.func.arguments.flat_non_out if a.type.is_tensor_like()]
@@ -101,7 +101,7 @@ def _registration(function: NativeFunction) -> str:
 
 
 def _render_library(namespace: str, statements: Iterable[str]) -> str:
-    """Return the registrations of a library that isn't torch's own; the template has a place for those only."""
+    """Return the registrations of a library that isn't torch's own; the template contains those of torch."""
     registrations = "\n".join([f"  {statement}" for statement in statements])
     return f"""
 TORCH_LIBRARY_IMPL({namespace}, BackendSelect, m) {{

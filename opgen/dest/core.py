@@ -1,7 +1,7 @@
 r"""The names of operators, arguments and tags → the lists in torch's core.
 
-`core/ATenOpList.cpp` has the operators that aren't a user's own, `core/aten_interned_strings.h` the
-names that get a symbol, and `enum_tag.h` (in `core`, or in a folder for header-only files) the tags.
+`core/ATenOpList.cpp` has torch's own operators, `core/aten_interned_strings.h` the names that get a
+symbol, and `enum_tag.h` (in `core`, or in a folder for header-only files) the tags.
 
     {"aten::add", "Tensor"},         _(aten, add) \         enum class Tag { core, … };
 """
@@ -19,7 +19,7 @@ from opgen.program.program import Options, Program
 _OPERATOR_WORDS: Final = frozenset(
     ("and", "and_eq", "bitand", "bitor", "compl", "not", "not_eq", "or", "or_eq", "xor", "xor_eq")
 )
-"""Words that are operators in C++, so no symbol can have these names."""
+"""Operator keywords of C++, which can't be names of symbols."""
 
 
 def emit_core_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -44,7 +44,7 @@ def _listed(function: NativeFunction) -> str:
 
 
 def _render_symbols(program: Program, templates: TemplateSet) -> str:
-    """Return the header with a symbol for each operator's name, with and without the mark of its form."""
+    """Return the header with a symbol for each operator's name, with and without the suffix of its form."""
     names = [function.func.name.name for function in program.functions]
     operators = {spelling for name in names for spelling in (str(name), name.base)}
     arguments = {argument.name for function in program.functions for argument in function.func.arguments.flat_all}

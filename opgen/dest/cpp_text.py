@@ -18,7 +18,7 @@ _ESCAPES: Final = MappingProxyType(
         ord("\t"): "\\t",
     }
 )
-"""Characters that end a literal or a line, and control characters: three octal digits run into no digit after them."""
+"""Characters that end a literal or a line, and control characters, as three octal digits, which can't be continued."""
 
 
 def string_literal(text: str) -> str:

@@ -12,8 +12,7 @@ Both list every operator, selected or not, with its C++ types; nothing in torch 
     // RegistrationDeclarations.h
     at::Tensor relu(const at::Tensor & self); // {"schema": "aten::relu(Tensor self) -> Tensor", …}
 
-"Dynamic type" is an old word for the C++ type without what a caller need not know: reference, const,
-optional.
+"Dynamic type" is a historical name for the C++ type without reference, const and optional.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def emit_registration_declarations(program: Program, options: Options, templates
 
 
 def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[OperatorName]:
-    """Return the operators whose one kernel is made of other operators."""
+    """Return the operators whose only kernel is CompositeImplicitAutograd."""
     indices = dict(program.backend_indices)
     composite = indices.pop(DispatchKey.CompositeImplicitAutograd, None)
     others = {name for index in indices.values() for name in index.index}
@@ -63,7 +62,7 @@ def _operators_with_only_a_composite_kernel(program: Program) -> frozenset[Opera
 
 
 def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
-    """Return the declaration of a kernel, with what the author of a backend needs to know."""
+    """Return the declaration of a kernel, with the facts that authors of backends need."""
     function = signatures.function
     facts = {
         "schema": f"{function.namespace}::{signatures.schema}",
@@ -76,8 +75,8 @@ def render_registration(signatures: Signatures, needs_kernel: bool) -> str:
 def emit_declarations_yaml(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `Declarations.yaml`."""
     rows = ArgumentRows()
-    found = [render_declaration(program.signatures(f), rows) for f in program.functions]
-    yield OutputFile(_DECLARATIONS, "".join(found) or "[]\n")
+    entries = [render_declaration(program.signatures(f), rows) for f in program.functions]
+    yield OutputFile(_DECLARATIONS, "".join(entries) or "[]\n")
 
 
 def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> str:
@@ -100,7 +99,7 @@ def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> s
             sequence("arguments", parameters, "  "),
             f"  schema_order_cpp_signature: {scalar(faithful.type())}\n",
             sequence("schema_order_arguments", rows.values(), "  "),
-            sequence("method_of", [f"  - {place}\n" for place in _places(function)], "  "),
+            sequence("method_of", [f"  - {scope}\n" for scope in _scopes(function)], "  "),
             f"  mode: native\n  python_module: {scalar(function.python_module or '')}\n",
             sequence("returns", _returns(signatures), "  "),
             _flags(function),
@@ -108,10 +107,10 @@ def render_declaration(signatures: Signatures, argument_rows: ArgumentRows) -> s
     )
 
 
-def _places(function: NativeFunction) -> list[str]:
-    """Return where C++ declares the operator; `Type` is a class that no longer exists."""
+def _scopes(function: NativeFunction) -> list[str]:
+    """Return the C++ scopes of the operator; `Type` is a class that no longer exists."""
     variants = ((Variant.method, "Tensor"), (Variant.function, "namespace"))
-    return ["Type", *(place for variant, place in variants if variant in function.variants)]
+    return ["Type", *(scope for variant, scope in variants if variant in function.variants)]
 
 
 def _flags(function: NativeFunction) -> str:
@@ -142,7 +141,7 @@ def _returns(signatures: Signatures) -> Iterator[str]:
 
 
 def dynamic_type(type: Type, policy: TypePolicy) -> str:
-    """Return the C++ type that a value of `type` has if it is there: `at::Tensor` for `Tensor?`."""
+    """Return the C++ type of a `type` that isn't None: `at::Tensor` for `Tensor?`."""
     if isinstance(type, OptionalType):
         type = type.elem
     if type == _TENSOR:
@@ -151,10 +150,10 @@ def dynamic_type(type: Type, policy: TypePolicy) -> str:
 
 
 class ArgumentRows:
-    """Writes the arguments of schemas; remembers, since operators share most of them."""
+    """Renders arguments of schemas; memoized, since operators share most of them."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, TypePolicy, bool], str] = {}
+        self._memo: dict[tuple[int, TypePolicy, bool], str] = {}
 
     def of(self, signatures: Signatures) -> dict[str, str]:
         """Return the arguments of a schema by name, as elements of a list."""
@@ -164,22 +163,22 @@ class ArgumentRows:
         return rows | _out_rows(signatures)
 
     def _row(self, argument: Argument, policy: TypePolicy, *, keyword_only: bool) -> str:
-        known = (id(argument), policy, keyword_only)
-        found = self._known.get(known)
-        if found is None:
+        key = (id(argument), policy, keyword_only)
+        row = self._memo.get(key)
+        if row is None:
             facts = _facts_of(argument, policy)
             if keyword_only:
                 facts["kwarg_only"] = True
-            found = self._known[known] = mapping(facts, "  ")
-        return found
+            row = self._memo[key] = mapping(facts, "  ")
+        return row
 
 
 def _out_rows(signatures: Signatures) -> dict[str, str]:
     rows, returns = {}, signatures.func.returns
-    for at, argument in enumerate(signatures.func.arguments.out):
+    for index, argument in enumerate(signatures.func.arguments.out):
         row = _facts_of(argument, signatures.policy) | {"allocate": True, "output": True}
-        # An operator that writes to several arguments, or to lists, may return nothing.
-        if at < len(returns) and (name := returns[at].name):
+        # An operator that mutates several arguments, or lists, may return nothing.
+        if index < len(returns) and (name := returns[index].name):
             row["field_name"] = name
         rows[argument.name] = mapping(row, "  ")
     return rows
@@ -195,7 +194,7 @@ def _facts_of(argument: Argument, policy: TypePolicy) -> dict[str, Scalar]:
         "annotation": None if argument.annotation is None else str(argument.annotation),
     }
     if argument.default is not None:
-        # Given even where C++ overloads must do without it.
+        # Included even if the C++ overloads omit it.
         facts["default"] = typed_default(cpp.default_expr(argument.default, argument.type, symint=False))
     elements = argument.type.is_list_like()
     if elements is not None and elements.size is not None and elements.elem != _BOOL:
@@ -219,7 +218,7 @@ def _options_row(options: Binding) -> str:
 
 
 def typed_default(expression: str) -> Scalar:
-    """Return the value of a C++ default if Python has it too; else the expression."""
+    """Return the Python value of a C++ default, if it has one; otherwise the expression."""
     if expression in ("true", "false"):
         return expression == "true"
     for read in (int, float):

@@ -1,8 +1,8 @@
 """An operator → the statements with which its kernels' wrappers check and set the device.
 
 There are two kinds.  A *device check* raises an error for tensors on different devices.  A *device
-guard* makes the device of the tensors the current one while the kernel runs.  `BackendIndex.device_guard` says
-which backends need them, and the entries of operators say which operators do.
+guard* makes the device of the tensors the current one while the kernel runs.  `BackendIndex.device_guard`
+determines which backends need them, and the entries of operators which operators do.
 
     std::optional<Device> common_device = std::nullopt;
     c10::impl::check_and_update_common_device(common_device, self, "wrapper_CUDA_add_Tensor", "self");
@@ -32,9 +32,9 @@ _TENSOR: Final = BaseType(BaseTy.Tensor)
 
 
 def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) -> list[str]:
-    """Return statements that refuse tensors on different devices, in the wrapper called `wrapper`.
+    """Return statements that reject tensors on different devices, in the wrapper called `wrapper`.
 
-    Keyword-only arguments may be anywhere.
+    Keyword-only arguments may be on any device.
     """
     if not index.device_guard or function.device_check is DeviceCheckType.NoCheck:
         return []
@@ -43,7 +43,7 @@ def device_check(function: NativeFunction, index: BackendIndex, wrapper: str) ->
 
 
 def check_devices(arguments: Iterable[Argument], wrapper: str) -> list[str]:
-    """Statements that refuse tensors on different devices among these arguments of `wrapper`."""
+    """Return statements that reject tensors on different devices among these arguments of `wrapper`."""
     return [
         "std::optional<Device> common_device = std::nullopt;",
         "(void)common_device; // unused if there are no tensors",
@@ -56,13 +56,13 @@ def check_devices(arguments: Iterable[Argument], wrapper: str) -> list[str]:
 
 
 def _is_checked(type: Type) -> bool:
-    """Return whether torch has a check of devices for a type: not for lists that may be missing, or hold lists."""
+    """Return whether torch can check the devices of a type: not of optional or nested lists."""
     elem = type.elem if isinstance(type, ListType) else type
     return (elem.elem if isinstance(elem, OptionalType) else elem) == _TENSOR
 
 
 def _has_device_of(type: Type) -> bool:
-    """Return whether torch's `device_of` takes a type: it takes tensors that may be missing, but no lists of them."""
+    """Return whether torch's `device_of` accepts a type: optional tensors, but no lists of them."""
     return (type.elem if isinstance(type, ListType | OptionalType) else type) == _TENSOR
 
 
@@ -75,15 +75,15 @@ def device_guard(function: NativeFunction, index: BackendIndex) -> list[str]:
         # A factory may be the first use of CUDA: no tensor has initialized it yet.
         lazily = "globalContext().lazyInitDevice(c10::DeviceType::CUDA);"
         return [lazily, guard] if is_cuda_dispatch_key(index.dispatch_key) else [guard]
-    tensors = [argument for argument in _decisive(function) if argument.type.is_tensor_like()]
-    # Torch's own operators have no other lists; an extension's sources bring a function for them.
-    taken = [a for a in tensors if _has_device_of(a.type)] if function.func.is_liberal else tensors
+    tensors = [argument for argument in _device_arguments(function) if argument.type.is_tensor_like()]
+    # torch's own operators have no other lists; an extension's sources define a function for them.
+    taken = [a for a in tensors if _has_device_of(a.type)] if function.func.is_lenient else tensors
     find = "device_of" if taken else "device_in"
     return [f"const OptionalDeviceGuard device_guard({find}({a.name}));" for a in (taken or tensors)[:1]]
 
 
-def _decisive(function: NativeFunction) -> Iterator[Argument]:
-    """Yield the arguments that may say which device to work on, the most trusted first."""
+def _device_arguments(function: NativeFunction) -> Iterator[Argument]:
+    """Yield the arguments that determine the device, in order of precedence."""
     arguments = function.func.arguments
     if arguments.self_arg is not None:
         yield arguments.self_arg.argument
@@ -94,7 +94,7 @@ def _decisive(function: NativeFunction) -> Iterator[Argument]:
 def kernel_guard_class(key: DispatchKey) -> str | None:
     """Return the class of the guard that a structured kernel holds while it allocates and runs.
 
-    None where there is one device only.  Keys that aren't known have a guard.
+    None for keys with a single device.  Unknown keys have a guard.
     """
     if key in (DispatchKey.CPU, DispatchKey.Meta):
         return None
@@ -103,7 +103,7 @@ def kernel_guard_class(key: DispatchKey) -> str | None:
 
 def enter_device(key: DispatchKey) -> tuple[str, ...]:
     """Return statements that set the current device to that of the first output, where all outputs are."""
-    # MTIA's kernels hold a guard that is never set: torch's generator leaves it out, so we must.
+    # Reproduces torchgen's output: MTIA's kernels hold a guard that is never set.
     if key is DispatchKey.MTIA or kernel_guard_class(key) is None:
         return ()
     return (

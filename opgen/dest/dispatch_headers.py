@@ -1,7 +1,7 @@
-"""Dispatch keys → headers that declare the C++ functions of one backend, past the dispatcher.
+"""Dispatch keys → headers that declare the C++ functions of one backend, which bypass the dispatcher.
 
 For each key that has such functions there is `CPUFunctions.h` for users, and `CPUFunctions_inl.h`
-that `Tensor`'s own header can include.  With a header for each operator, the latter includes those
+that `Tensor`'s own header can include.  With per-operator headers, the latter includes these
 (`ops/add_cpu_dispatch.h`) instead of declaring all functions itself.  The definitions are in
 `RegisterCPU_N.cpp`; see `register_dispatch_key`.
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.dest.dispatch_key_files import dependency_group, functions_keys, ops_header
+from opgen.dest.group_kernels import GroupKernels, KernelMap
 from opgen.dest.native_functions import EXPORT
-from opgen.dest.served_forms import KernelMap, Served
 from opgen.model import DispatchKey
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
@@ -27,7 +27,7 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
     """Yield the headers of each key that has its own C++ functions."""
     kernels = KernelMap(program)
     for key in functions_keys(options):
-        groups = declare_functions(program, kernels.served_by(key), program.release.kernel_exports.get(key, EXPORT))
+        groups = declare_functions(program, kernels.groups_under(key), program.release.kernel_exports.get(key, EXPORT))
         yield _outer_header(key, options, templates)
         if not options.per_operator_headers:
             every = [declaration for _, declarations in groups for declaration in declarations]
@@ -42,15 +42,15 @@ def emit_dispatch_headers(program: Program, options: Options, templates: Templat
             yield _operator_header(key, name, declarations, templates)
 
 
-def declare_functions(program: Program, groups: Iterable[Served], export: str) -> Iterator[tuple[str, list[str]]]:
-    """For each group that a key has kernels for, its root name and the declarations of its functions."""
-    for served in groups:
+def declare_functions(program: Program, groups: Iterable[GroupKernels], export: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the root name of each group, and the declarations of its functions."""
+    for group_kernels in groups:
         declarations = [
             f"{export} {signature.decl()};"
-            for form, _ in served.forms
+            for form, _ in group_kernels.forms
             for signature in program.signatures(form).cpp_backend.signatures()
         ]
-        yield served.first.root_name, declarations
+        yield group_kernels.first.root_name, declarations
 
 
 def _outer_header(key: DispatchKey, options: Options, templates: TemplateSet) -> OutputFile:

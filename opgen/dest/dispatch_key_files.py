@@ -1,4 +1,4 @@
-"""Dispatch keys → names of the files that are made for each, and the dependency lists that name them.
+"""Dispatch keys → the names of their files, and the dependency lists that contain them.
 
 SparseCUDA  →  RegisterSparseCUDA_0.cpp, in the list `cuda_`
 CPU         →  CPUFunctions.h, CPUFunctions_inl.h, ops/add_cpu_dispatch.h
@@ -11,7 +11,7 @@ from opgen.program.program import Options
 
 
 def functions_keys(options: Options) -> tuple[DispatchKey, ...]:
-    """Return the keys that headers of C++ functions are made for, in the order of registration."""
+    """Return the keys with headers of C++ functions, in registration order."""
     wanted = options.functions_keys
     return tuple(key for key in options.dispatch_keys if key in wanted)
 
@@ -22,10 +22,10 @@ def ops_header(root_name: str, key: DispatchKey) -> str:
 
 
 def dependency_group(key: DispatchKey, options: Options) -> str:
-    """Return the dependency list for the files of `key`: code for some kinds of device is built apart."""
+    """Return the dependency list for the files of `key`: code for some devices is built separately."""
     if is_cuda_dispatch_key(key):
         return "cuda_"
-    # There is such a list only if XPU itself is built.
+    # This list exists only in builds with XPU.
     if is_xpu_dispatch_key(key) and DispatchKey.XPU in options.dispatch_keys:
         return "xpu_"
     return ""

@@ -1,9 +1,9 @@
-"""Operators that write or make views → `RegisterFunctionalization_0..3.cpp`, which runs them without writes and views.
+"""Mutating operators and views → `RegisterFunctionalization_0..3.cpp`, kernels without mutations and views.
 
-The kernels come from `functionalization_kernels`; here is which operators get one, and which get
-one registered.  Operators that are made of others need none: they reach these kernels through
-what they call.  Those of them that make views are registered as they are, so that the dispatcher
-does not take them for operators that functionalization forgot.
+`functionalization_kernels` has the kernels; this module selects the operators that get one, and those
+whose kernel is registered.  Composite operators need none, since they are decomposed.  Composite views
+are registered with their own kernels, since the dispatcher would report missing functionalization
+kernels otherwise.
 
     m.impl("abs_", TORCH_FN(functionalization::abs_));
     m.impl("mT", static_cast<at::Tensor (*)(const at::Tensor & self)>(at::native::mT));
@@ -38,13 +38,13 @@ Item: TypeAlias = NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGro
 _TEMPLATE: Final = "RegisterFunctionalization.cpp"
 _SHARDS: Final = 4
 _LISTS: Final = ("ops_headers", "func_definitions", "func_registrations")
-"""The lists of the template that operators add to."""
+"""The template's lists that operators contribute to."""
 
 _Part: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """An operator's root name, and its entries in each list."""
 
-_REGISTERED_BY_HAND: Final = frozenset({"lift", "lift_fresh", "resize", "set.source_Tensor"})
-"""Functional forms and views whose groups have kernels written by hand in torch."""
+_HANDWRITTEN: Final = frozenset({"lift", "lift_fresh", "resize", "set.source_Tensor"})
+"""Functional forms and views whose groups have handwritten kernels in torch."""
 
 
 def emit_functionalization(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -63,7 +63,7 @@ def emit_functionalization(program: Program, options: Options, templates: Templa
 
 
 def _parts(program: Program) -> Iterator[_Part]:
-    """Render the groups, then the views, then the functions that are in neither."""
+    """Render the groups, then the views, then ungrouped functions."""
     groups, view_groups = program.groups, program.view_groups
     grouped = {function for group in groups for function in group.functions()}
     grouped.update(function for group in view_groups for function in group.functions())
@@ -75,7 +75,7 @@ def _parts(program: Program) -> Iterator[_Part]:
 def _render_item(program: Program, item: Item) -> _Part:
     """Return an operator's entries in its shard."""
     name, headers = item.root_name, tuple(render_includes(_included(item), ("_native", "_ops")))
-    # Functionalization must cover all operators, so a selective build has none of it.
+    # Functionalization needs all operators, so selective builds don't have it.
     if isinstance(item, NativeFunction) or not program.selector.include_all_operators:
         return name, headers, (), ()
     if isinstance(item, NativeFunctionsGroup):
@@ -94,10 +94,10 @@ def _included(item: Item) -> Iterable[NativeFunction]:
 
 
 def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[str], list[str]]:
-    """Return kernels and registrations of the forms that write to arguments."""
+    """Return kernels and registrations of the mutating forms."""
     functions = [function for function in group.functions() if function.func.kind() is not SchemaKind.functional]
     kernels = [render_mutation(program, function, group.functional) for function in functions]
-    if str(group.functional.func.name) in _REGISTERED_BY_HAND:
+    if str(group.functional.func.name) in _HANDWRITTEN:
         return kernels, []
     registered = (f for f in functions if not f.has_composite_implicit_autograd_kernel)
     return kernels, [_register(function) for function in registered if not _has_own_kernel(program, function)]
@@ -106,20 +106,20 @@ def _render_group(program: Program, group: NativeFunctionsGroup) -> tuple[list[s
 def _render_view_group(program: Program, group: NativeFunctionsViewGroup) -> tuple[list[str], list[str]]:
     """Return kernels and registrations of a view and its in-place form."""
     functions = list(group.functions(include_copy=False))
-    own = [function for function in functions if _has_own_kernel(program, function)]
+    authored = [function for function in functions if _has_own_kernel(program, function)]
     if group.composite:
-        others = (function for function in functions if function not in own)
+        others = (function for function in functions if function not in authored)
         return [], [registration for function in others for registration in _register_composite(program, function)]
     kernels = [render_view(program, group)]
     if group.view_inplace is not None:
         kernels.append(render_inplace_view(program, group.view_inplace))
-    if str(group.view.func.name) in _REGISTERED_BY_HAND:
+    if str(group.view.func.name) in _HANDWRITTEN:
         return kernels, []
-    return kernels, [_register(function) for function in functions if function not in own]
+    return kernels, [_register(function) for function in functions if function not in authored]
 
 
 def _has_own_kernel(program: Program, function: NativeFunction) -> bool:
-    """Return whether the author wrote the kernel, so that none is generated."""
+    """Return whether the author defines the kernel, so that none is generated."""
     return program.has_kernel(DispatchKey.Functionalize, function)
 
 
@@ -128,12 +128,12 @@ def _register(function: NativeFunction) -> str:
 
 
 def _register_composite(program: Program, function: NativeFunction) -> Iterator[str]:
-    """Registers the kernel that makes the view of other operators, if there is one."""
+    """Yield the registration of the view's composite kernel, if there is one."""
     index = program.backend_indices.get(DispatchKey.CompositeImplicitAutograd)
     kernel = index and index.get_kernel(function)
     if kernel:
         signatures = program.signatures(function)
         signature = signatures.native_symint if kernel.supports_symint() else signatures.native
-        # The cast picks one of several kernels of the same name.
+        # The cast selects an overload.
         pointer = f"static_cast<{signature.ptr_type()}>({kernel.cpp_namespace}::{kernel.kernel})"
         yield f'm.impl("{function.func.name}", {pointer});'

@@ -1,10 +1,9 @@
-"""One operator → the kernel by which functionalization runs it without writes and views.
+"""One operator → its functionalization kernel, which runs it without mutations and views.
 
-Under functionalization a tensor is a wrapper around a value that is never written to.  A kernel
-takes its arguments out of their wrappers and calls the functional form; what the operator writes
-to gets the result as its new value.  A view is a copy that knows how it was made, so that it can be
-made again when its base has changed (the classes that know are `view_meta`'s).  If nothing is
-wrapped, the operator itself is called.
+Under functionalization a tensor is a wrapper around a value that is never mutated.  A kernel unwraps
+its arguments and calls the functional form, and the result becomes the new value of the mutated
+arguments.  A view is a copy with an object that can replay it after its base changes (the classes are
+in `view_meta`).  If no argument is wrapped, the kernel calls the operator itself.
 
     at::Tensor & abs_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self) {
       …
@@ -39,7 +38,7 @@ _SNIPPETS: Final = Snippets("functionalization_kernels.cpp")
 
 
 def kernel_name(function: NativeFunction) -> str:
-    """Return the name of the kernel in `at::functionalization`."""
+    """Return the name of the kernel in `index::functionalization`."""
     return native.name(function.func)
 
 
@@ -48,11 +47,11 @@ def kernel_name(function: NativeFunction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """An argument that is a tensor or made of tensors."""
+    """An argument that is a tensor or contains tensors."""
 
     name: str
     owned: str
-    """The C++ type of the value that is taken out of the wrapper."""
+    """The C++ type of the unwrapped value."""
     copied: str
     """The argument as a value of that type, if there is no wrapper."""
     is_plain: bool
@@ -60,7 +59,7 @@ class _Tensor:
 
     @property
     def is_functional(self) -> str:
-        """The condition that the argument is wrapped."""
+        """The C++ condition that the argument is wrapped."""
         return f"at::functionalization::impl::isFunctionalTensor({self.name})"
 
 
@@ -103,12 +102,12 @@ def _call(function: NativeFunction, arguments: Iterable[str]) -> str:
 
 
 def _unwrap(tensors: Sequence[_Tensor], *, sync: bool) -> str:
-    """Return statements that take each tensor `x` out of its wrapper, as `x_`."""
+    """Return statements that unwrap each tensor `x` to `x_`."""
     return _SNIPPETS.render("unwrapped", tensors=tensors, sync=sync)
 
 
 def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str = "") -> str:
-    """Return statements that call `function` with meta tensors in place of its tensors."""
+    """Return statements that call `function` with meta tensors instead of its tensors."""
     statement = f"{assign}{parameters.call(function, '_meta')}"
     return _SNIPPETS.render("call_on_meta", tensors=parameters.tensors, statement=statement)
 
@@ -118,32 +117,32 @@ def _call_on_meta(function: NativeFunction, parameters: _Parameters, assign: str
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """The written arguments and the results of an operator."""
+    """The mutated arguments and the results of an operator."""
 
-    written: tuple[str, ...]
-    """Names of the arguments that it writes to."""
+    mutated: tuple[str, ...]
+    """Names of the arguments that it mutates."""
     returned: tuple[str | None, ...]
-    """For each value that it returns, the argument that it is; None for a fresh value."""
+    """For each returned value, the argument that it aliases; None for a new value."""
 
     @staticmethod
     def of(function: NativeFunction) -> _Effects:
         """Return the effects of `function`."""
-        written = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
-        return _Effects(tuple(written), tuple(function.func.aliased_return_names()))
+        mutated = [argument.name for argument in function.func.arguments.flat_all if argument.is_write]
+        return _Effects(tuple(mutated), tuple(function.func.aliased_return_names()))
 
     @property
     def fresh_count(self) -> int:
-        """The number of fresh values."""
+        """The number of new values."""
         return self.returned.count(None)
 
 
-def _result(at: int, count: int) -> str:
+def _result(index: int, count: int) -> str:
     """Return one of `count` values that a call returned."""
-    return "tmp_output" if count == 1 else f"std::get<{at}>(tmp_output)"
+    return "tmp_output" if count == 1 else f"std::get<{index}>(tmp_output)"
 
 
 def render_mutation(program: Program, function: NativeFunction, functional: NativeFunction) -> str:
-    """Return the kernel of `function`, which writes to arguments, by way of its functional form."""
+    """Return the kernel of `function`, which mutates arguments, using its functional form."""
     signature = program.signatures(function).dispatcher
     result = program.signatures(functional).dispatcher.returns
     parameters, effects = _Parameters.of(signature), _Effects.of(function)
@@ -160,26 +159,26 @@ def render_mutation(program: Program, function: NativeFunction, functional: Nati
         result=result,
         call_functional=_call_functional(program, function, functional, parameters),
         take_results=_take_results(effects, len(functional.func.returns)),
-        returned=_render_return(signature, effects, [f"output_{at}" for at in range(effects.fresh_count)]),
+        returned=_render_return(signature, effects, [f"output_{index}" for index in range(effects.fresh_count)]),
     )
 
 
 def _checks_shapes(function: NativeFunction) -> bool:
-    """Return whether `function` first runs on meta tensors: it may refuse what the functional form accepts."""
-    # Of the forms that write, only in-place ones are sure to have a meta kernel.  There are no meta storages.
+    """Return whether `function` first runs on meta tensors, since it may reject inputs of the functional form."""
+    # Of the mutating forms, only in-place ones always have a meta kernel.  There are no meta storages.
     takes_storage = any(a.type.is_base_ty_like(BaseTy.Storage) for a in function.func.arguments.flat_all)
     return function.func.kind() is SchemaKind.inplace and not takes_storage
 
 
 def _wrapping_conditions(parameters: _Parameters, effects: _Effects) -> tuple[str, str]:
-    """Return the conditions that all written tensors are wrapped, and that others are and none is XLA's."""
-    read = [tensor for tensor in parameters.tensors if tensor.name not in effects.written]
-    all_written = [tensor.is_functional for tensor in parameters.tensors if tensor.name in effects.written]
+    """Return the conditions that all mutated tensors are wrapped, and that others are wrapped and none is on XLA."""
+    read = [tensor for tensor in parameters.tensors if tensor.name not in effects.mutated]
+    all_mutated = [tensor.is_functional for tensor in parameters.tensors if tensor.name in effects.mutated]
     any_read = [tensor.is_functional for tensor in read]
-    # XLA tensors may be written to others: `cpu_tensor.copy_(xla_tensor)` is valid.
+    # XLA tensors may be copied to others: `cpu_tensor.copy_(xla_tensor)` is valid.
     any_xla = [f"{tensor.name}.device().type() == c10::DeviceType::XLA" for tensor in read if tensor.is_plain]
     mixed = f"!({' || '.join(['false', *any_xla])}) && ({' || '.join(['false', *any_read])})"
-    return " && ".join(["true", *all_written]), mixed
+    return " && ".join(["true", *all_mutated]), mixed
 
 
 def _call_unchanged(
@@ -189,13 +188,13 @@ def _call_unchanged(
     call, returned = parameters.call(function, "_"), effects.returned
     if not returned:
         return f"      {call};\n"
-    fresh = [_result(at, len(returned)) for at, argument in enumerate(returned) if argument is None]
+    fresh = [_result(index, len(returned)) for index, argument in enumerate(returned) if argument is None]
     owned = signature.returns.remove_const_ref()
     return f"      {owned} tmp_output = {call};\n  {_render_return(signature, effects, fresh)}"
 
 
 def _render_return(signature: DispatcherSignature, effects: _Effects, fresh: Iterable[str]) -> str:
-    """Return the statement that returns arguments, as the schema says, and the `fresh` values."""
+    """Return the statement that returns the aliased arguments and the `fresh` values."""
     rest = iter(fresh)
     values = [next(rest) if argument is None else argument for argument in effects.returned]
     if not values:
@@ -208,26 +207,28 @@ def _call_functional(
     program: Program, function: NativeFunction, functional: NativeFunction, parameters: _Parameters
 ) -> str:
     """Return a call of the functional form with the unwrapped arguments."""
-    known = dict(zip(parameters.names, parameters.names, strict=True))
-    known.update((tensor.name, f"{tensor.name}_") for tensor in parameters.tensors)
+    exprs = dict(zip(parameters.names, parameters.names, strict=True))
+    exprs.update((tensor.name, f"{tensor.name}_") for tensor in parameters.tensors)
     out = function.func.arguments.out
     if str(function.func.name) in program.release.keep_dtype_of_out:
-        known["dtype"] = "dtype.has_value() ? dtype : std::optional<at::ScalarType>(out_.scalar_type())"
+        exprs["dtype"] = "dtype.has_value() ? dtype : std::optional<at::ScalarType>(out_.scalar_type())"
     goals = program.signatures(functional).dispatcher.arguments
-    # An out form has no tensor options: they are those of its out argument.
-    options = [goal for goal in goals if goal.name not in known]
+    # An out form has no tensor options; it uses those of its out argument.
+    options = [goal for goal in goals if goal.name not in exprs]
     context = [Expr(f"{out[0].name}_", NamedCType("out", CONST_TENSOR))] if out else []
-    known.update(zip([goal.name for goal in options], [e.expr for e in translate(context, options)], strict=True))
-    return _call(functional, [known[goal.name] for goal in goals])
+    exprs.update(zip([goal.name for goal in options], [e.expr for e in translate(context, options)], strict=True))
+    return _call(functional, [exprs[goal.name] for goal in goals])
 
 
 def _take_results(effects: _Effects, count: int) -> str:
-    """Return statements that wrap the new results, and store the others in the written arguments."""
+    """Return statements that wrap the new results, and store the others in the mutated arguments."""
     fresh = [
-        f"    auto output_{at} = at::functionalization::impl::to_functional_tensor({_result(at, count)});\n"
-        for at in range(effects.fresh_count)
+        f"    auto output_{index} = at::functionalization::impl::to_functional_tensor({_result(index, count)});\n"
+        for index in range(effects.fresh_count)
     ]
-    replaced = [_replace(name, _result(at, count)) for at, name in enumerate(effects.written, effects.fresh_count)]
+    replaced = [
+        _replace(name, _result(index, count)) for index, name in enumerate(effects.mutated, effects.fresh_count)
+    ]
     return "".join(fresh + replaced)
 
 
@@ -258,7 +259,7 @@ def render_view(program: Program, group: NativeFunctionsViewGroup) -> str:
 
 
 def render_inplace_view(program: Program, function: NativeFunction) -> str:
-    """Return the kernel of an operator that makes its `self` a view."""
+    """Return the kernel of an in-place view."""
     signature = program.signatures(function).dispatcher
     parameters = _Parameters.of(signature)
     return _SNIPPETS.render(
@@ -298,7 +299,7 @@ def _make_view_meta(program: Program, function: NativeFunction) -> str:
 
 
 def _is_symbolic(value: str, type: Type) -> str | None:
-    """Return the condition that the value has a symbolic integer in it; None if it can't."""
+    """Return the condition that the value contains a symbolic integer; None if it can't."""
     if isinstance(type, OptionalType):
         inner = _is_symbolic(f"(*{value})", type.elem)
         return inner and f"{value}.has_value() ? {inner} : false"

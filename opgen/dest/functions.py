@@ -1,9 +1,9 @@
 """Operators → the functions that C++ programs call, `at::add`.
 
-`Functions.h` has all of them, or includes one header an operator, `ops/add.h`.  Each is an inline
-call of the operator; one whose schema has a `SymInt` exists for plain integers and, under a name
-with `_symint`, for `c10::SymInt`, and namespace `at::symint` has both under one name.
-`RedispatchFunctions.h` has the same functions with a key set to go on with as first parameter.
+`Functions.h` has all of them, or includes one header per operator, `ops/add.h`.  Each is an inline call
+of the operator.  If the schema has a `SymInt`, there is one for plain integers and, with the suffix
+`_symint`, one for `c10::SymInt`; namespace `at::symint` has both under one name.
+`RedispatchFunctions.h` has the same functions with the remaining key set as first parameter.
 
     inline at::Tensor add(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha=1) {
       return at::_ops::add_Tensor::call(self, other, alpha);
@@ -29,16 +29,16 @@ from opgen.program.program import Options, Program
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator, with what the C++ functions that call it need."""
+    """An operator, and the values of the C++ functions that call it."""
 
     function: NativeFunction
     comment: str
-    """A line that says which one it is."""
+    """A comment with its schema."""
     target: str
     """The class with its entry points, `at::_ops::add_Tensor`."""
     has_symint: bool
     callers: tuple[tuple[CppSignature, str], ...]
-    """The functions, each with the arguments that it hands on."""
+    """The functions, each with the arguments of its call."""
 
     @property
     def root_name(self) -> str:
@@ -60,7 +60,7 @@ def emit_function_headers(program: Program, options: Options, templates: Templat
 
 
 def emit_function_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `Functions.cpp`, which does not depend on operators."""
+    """Yield `Functions.cpp`, which doesn't depend on operators."""
     del program, options
     yield OutputFile("Functions.cpp", templates.render("Functions.cpp"))
 
@@ -111,7 +111,7 @@ def _definitions(operators: Sequence[_Operator]) -> list[str]:
 
 
 def _function_definitions(operator: _Operator) -> Iterator[str]:
-    """Yield the C++ functions that call one operator; if it is only a member of `Tensor`, those of `symint`."""
+    """Yield the C++ functions that call one operator; for a method, only those of `symint`."""
     for signature, arguments in operator.callers:
         call = f"{operator.target}::call({arguments})"
         if Variant.function in operator.function.variants:

@@ -1,8 +1,8 @@
 """Operators → the per-operator headers that declare them, and include lines.
 
-All forms and overloads of an operator share their headers, which are named after the name that
-they have in common: `add.Tensor`, `add_.Tensor` and `add.out` are declared in `ATen/ops/add_ops.h`
-as operators and in `ATen/ops/add.h` as functions.
+All forms and overloads of an operator share headers named after their root name: `add.Tensor`,
+`add_.Tensor` and `add.out` are declared in `ATen/ops/add_ops.h` as operators and in `ATen/ops/add.h` as
+functions.
 
     ops_include("add", "_ops")   →   #include <ATen/ops/add_ops.h>
 """
@@ -26,10 +26,10 @@ T = TypeVar("T", bound=Named)
 
 def by_root_name(items: Iterable[T]) -> dict[str, list[T]]:
     """Return the items of each name's header, in order of first appearance."""
-    found: dict[str, list[T]] = {}
+    groups: dict[str, list[T]] = {}
     for item in items:
-        found.setdefault(item.root_name, []).append(item)
-    return found
+        groups.setdefault(item.root_name, []).append(item)
+    return groups
 
 
 def ops_include(root_name: str, suffix: str = "") -> str:

@@ -37,19 +37,19 @@ class Pattern:
 
 
 def emit_patterns(patterns: Iterable[Pattern], imported: Iterable[str], templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield a module for each function, and one that makes the folder a package.
+    """Yield a module for each function, and the `__init__` module of the package.
 
-    `imported` are the names that the patterns' code is written in.
+    `imported` are the names that the patterns' code uses.
     """
     names = [f"{name}," for name in sorted(imported)]
-    for function, found in _by_function(patterns).items():
-        code = "\n\n\n".join(pattern.code.strip() for pattern in found)
+    for function, group in _by_function(patterns).items():
+        code = "\n\n\n".join(pattern.code.strip() for pattern in group)
         yield OutputFile(f"{function}.py", templates.render(TEMPLATE, {"imported": names, "patterns": code}))
     yield OutputFile("__init__.py", "")
 
 
 def _by_function(patterns: Iterable[Pattern]) -> dict[str, Sequence[Pattern]]:
-    found: dict[str, list[Pattern]] = {}
+    groups: dict[str, list[Pattern]] = {}
     for pattern in patterns:
-        found.setdefault(pattern.function, []).append(pattern)
-    return dict(found)
+        groups.setdefault(pattern.function, []).append(pattern)
+    return dict(groups)

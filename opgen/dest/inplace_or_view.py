@@ -1,7 +1,7 @@
-"""Operators that write to arguments, and views → kernels that track versions and views for autograd.
+"""Mutating operators and views → ADInplaceOrView kernels, which track versions and views for autograd.
 
-A tensor has a version, which goes up when it is written to; a view knows its base, and how to take it
-again.  These kernels run below those of autograd itself, and also where no graph is recorded.
+A tensor has a version, which mutations increment; a view has its base and a function to replay it.
+These kernels run below those of autograd, and also if no graph is recorded.
 
     at::Tensor & abs_(c10::DispatchKeySet ks, at::Tensor & self) {
       {
@@ -24,8 +24,8 @@ from opgen.api.types import INT_ARRAY_REF, SYM_INT_ARRAY_REF
 from opgen.dest.autograd_kernels import (
     CHANGES_METADATA,
     has_derived_kernel,
+    is_handwritten,
     is_tracked_view,
-    is_written_by_hand,
     kernel_name,
     named_head,
     returned_value,
@@ -48,7 +48,7 @@ _TEMPLATE: Final = "ADInplaceOrViewType.cpp"
 
 
 def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """ADInplaceOrViewType_0.cpp … and ADInplaceOrViewTypeEverything.cpp"""
+    """Yield ADInplaceOrViewType_0.cpp … and ADInplaceOrViewTypeEverything.cpp."""
     signatures, own = program.program.signatures, DispatchKey.ADInplaceOrView
     functions = [matched for matched in program.functions if not program.program.has_kernel(own, matched.func)]
     yield from emit_sharded(
@@ -69,15 +69,15 @@ def emit_inplace_or_view(program: AutogradProgram, templates: TemplateSet) -> It
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tracked:
-    """An operator whose writes or views are tracked."""
+    """An operator whose mutations or views are tracked."""
 
     matched: NativeFunctionWithDifferentiabilityInfo
     written: tuple[int, ...]
-    """Which of its results are tensors that it wrote to; none if it is a view."""
+    """The indices of its results that are mutated tensors; empty for a view."""
 
     @staticmethod
     def of(matched: NativeFunctionWithDifferentiabilityInfo) -> _Tracked | None:
-        """Return the record of an operator that writes or views; None for others."""
+        """Return the record of a mutating operator or a view; None for others."""
         function = matched.func
         written: tuple[int, ...] = ()
         if writes_arguments(function):
@@ -85,7 +85,7 @@ class _Tracked:
             written = tuple([at for at, returned in returns if returned.type.is_list_like() is None])
         if not (written or is_tracked_view(function)):
             return None
-        return _Tracked(matched, written) if has_derived_kernel(matched) and not is_written_by_hand(function) else None
+        return _Tracked(matched, written) if has_derived_kernel(matched) and not is_handwritten(function) else None
 
 
 def _item_env(noted: _Tracked, signatures: Signatures) -> Mapping[str, tuple[str]]:

@@ -20,12 +20,12 @@ from opgen.output.template import TemplateSet
 NAME: Final = "decomposition_registry_util.cpp"
 
 LONGEST_LITERAL: Final = 8000
-"""Characters in a string literal: some compilers take no more than 16 KiB, and a character may be several bytes."""
+"""Maximum number of characters in a string literal, since some compilers support only 16 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """An operator that is made of others."""
+    """A composite operator."""
 
     schema: str
     """With its library's name, as TorchScript prints it."""
@@ -36,7 +36,7 @@ class Decomposition:
 
 
 def emit_decompositions(decompositions: Sequence[Decomposition], templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `decomposition_registry_util.cpp`; a function for several operators is in it once."""
+    """Yield `decomposition_registry_util.cpp`; functions of several operators are not repeated."""
     functions = {each.function: each.source for each in decompositions}
     text = "".join(f"{source}\n" for source in functions.values())
     env = {

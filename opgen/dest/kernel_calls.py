@@ -1,8 +1,8 @@
-"""Operators → C++ functions that wrap kernels, and the calls that lead to them; each derived once.
+"""Operators → the C++ wrappers of kernels and the calls of wrappers, memoized.
 
 A `Wrapper` is the function that is registered for an operator under a key.  The public function in
-the key's namespace calls it too, so that users can bypass the dispatcher.  Both depend on the key only by the wrapper's
-name, so `KernelCalls` memoizes the rest.
+the key's namespace calls it too, so that users can bypass the dispatcher.  They depend on the key only through the
+wrapper's name, so `KernelCalls` memoizes the rest.
 
     at::Tensor add(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha) {
       return wrapper_CPU_add_Tensor(self, other, alpha);
@@ -42,12 +42,12 @@ class KernelCalls:
     kernel_class: str = ""
     """The class that kernels of a backend outside of torch are static members of; empty if they are functions."""
     rocm: bool = False
-    """Whether CUDA is read as ROCm/HIP."""
+    """Whether CUDA means ROCm/HIP."""
     _kernel_arguments: dict[tuple[str, bool, bool], str] = field(default_factory=dict, repr=False)
     _public: dict[tuple[str, bool, bool], tuple[tuple[str, str], ...]] = field(default_factory=dict, repr=False)
 
     def guard_class(self, key: DispatchKey) -> str | None:
-        """Return the class of the guard that a structured kernel holds; None where there is one device only."""
+        """Return the class of the guard that a structured kernel holds; None for keys with a single device."""
         if self.rocm and key is DispatchKey.CUDA:
             return self.program.release.rocm_guard
         return kernel_guard_class(key)
@@ -60,14 +60,14 @@ class KernelCalls:
 
     def kernel_arguments(self, function: NativeFunction, index: BackendIndex) -> str:
         """Return the arguments of a call of the kernel, in a function with the dispatcher's parameters."""
-        known = (str(function.func.name), index.index[function.func.name].supports_symint(), index.external)
-        found = self._kernel_arguments.get(known)
-        if found is None:
+        key = (str(function.func.name), index.index[function.func.name].supports_symint(), index.external)
+        cached = self._kernel_arguments.get(key)
+        if cached is None:
             signatures = self.program.signatures(function)
             kernel = signatures.kernel(index)
-            found = call_arguments(signatures.dispatcher.arguments, kernel.arguments)
-            self._kernel_arguments[known] = found
-        return found
+            cached = call_arguments(signatures.dispatcher.arguments, kernel.arguments)
+            self._kernel_arguments[key] = cached
+        return cached
 
     def public_definitions(self, wrapper: Wrapper) -> str:
         """Return the public functions that call `wrapper`, one for each C++ signature of the operator."""
@@ -78,16 +78,16 @@ class KernelCalls:
     def public_calls(self, wrapper: Wrapper) -> tuple[tuple[str, str], ...]:
         """Return the head of each public function, and the arguments with which it calls the wrapper."""
         signature = wrapper.signature
-        known = (str(wrapper.function.func.name), signature.symint, isinstance(signature, DispatcherSignature))
-        found = self._public.get(known)
-        if found is None:
+        key = (str(wrapper.function.func.name), signature.symint, isinstance(signature, DispatcherSignature))
+        cached = self._public.get(key)
+        if cached is None:
             public = self.program.signatures(wrapper.function).cpp_backend.signatures()
-            found = self._public[known] = tuple(
+            cached = self._public[key] = tuple(
                 (each.defn(), call_arguments(each.arguments, signature.arguments)) for each in public
             )
-        return found
+        return cached
 
 
 def block(lines: Iterable[str], indent: str = "  ") -> str:
-    """Return the lines, each indented and ended."""
+    """Return the lines, indented and with line ends."""
     return "".join([f"{indent}{line}\n" for line in lines])

@@ -1,11 +1,11 @@
-"""Formulas → C++ that compilers report at the line of the YAML that they were written in.
+"""Formulas → C++ with `#line` directives, so that compilers report errors at the line in the YAML.
 
 #line 7 "ops/autograd/derivatives.yaml"
          grad * ohter
 #line 214 "RegisterDerivatives.cpp"
 
-A formula keeps its column.  After it, the generated file goes on with its own numbers, which are known once the whole
-file is rendered.
+A formula keeps its column.  The second directive restores the generated file's own line number, which is set once the
+whole file is rendered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RESUME: Final = "#line resume"
 
 
 def place_formula(formula: str, place: FormulaPlace | None) -> str:
-    """Return a formula with directives around it; the same formula if it has no place."""
+    """Return a formula with directives around it; unchanged if it has no location."""
     if place is None:
         return formula
     indent = " " * (place.column - 1)
@@ -27,7 +27,7 @@ def place_formula(formula: str, place: FormulaPlace | None) -> str:
 
 
 def resume_lines(text: str, path: str) -> str:
-    """Return the text of the file `path` with the numbers of the lines that follow formulas."""
+    """Return the text of the file `path` with the line numbers after formulas filled in."""
     lines = text.split("\n")
     for index, line in enumerate(lines):
         if line == _RESUME:

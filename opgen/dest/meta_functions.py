@@ -1,8 +1,8 @@
 """Groups with structured kernels → the classes of their meta functions.
 
-`NativeMetaFunctions.h` declares them, or one header an operator does, `ops/add_meta.h`.  A meta
-function says what shape results have; if it computes something that the kernels need as well, it
-returns that in an object that can only be filled in completely, each value once.
+`NativeMetaFunctions.h` declares them, or one header per operator, `ops/add_meta.h`.  A meta function
+sets the shapes of results; it returns precomputed values for the kernels in an object whose type
+ensures that each value is set exactly once.
 
     struct TORCH_API structured_add_Tensor : public TensorIteratorBase {
       void meta(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha);
@@ -31,7 +31,7 @@ def emit_meta_headers(program: Program, options: Options, templates: TemplateSet
     declarations: list[str] = []
     if options.per_operator_headers:
         yield from _emit_per_operator(program, templates)
-        # All operators, whether they have such a header or not, as torch's build has always been given.
+        # All operators, even those without such a header, for compatibility with torch's build.
         root_names = {group.root_name for group in program.grouped}
         includes = [ops_include(root_name, "_meta") for root_name in sorted(root_names)]
     else:
@@ -64,7 +64,7 @@ def render_meta_class(program: Program, group: NativeFunctionsGroup) -> str:
 
 
 def render_precomputed(values: Sequence[Binding]) -> str:
-    """Return a class template for the values, whose parameters say which of them are set, and `meta_return_ty`."""
+    """Return a class template for the values, whose parameters record which are set, and `meta_return_ty`."""
     parameters = ", ".join([f"bool {value.name.upper()} = false" for value in values])
     setters = "\n".join([_render_setter(values, at) for at in range(len(values))])
     members = "".join([f"    {value.defn()};\n" for value in values])
@@ -80,7 +80,7 @@ def render_precomputed(values: Sequence[Binding]) -> str:
 
 
 def _render_setter(values: Sequence[Binding], at: int) -> str:
-    """Return the function that sets one of the values, which makes the object one of another type."""
+    """Return the function that sets one of the values and returns an object of another type."""
     value = values[at]
     flags = ", ".join(["true" if other is value else other.name.upper() for other in values])
     copies = "".join(

@@ -1,7 +1,7 @@
 """A selection → the constants of `selected_mobile_ops.h`, which torch's headers read.
 
-A build with `TEMPLATE_SELECTIVE_BUILD` includes that header before it registers anything, and leaves out
-what the header doesn't list.  For the selection of `aten::relu` and of the floats of one kernel:
+A build with `TEMPLATE_SELECTIVE_BUILD` includes this header, and registers only what it lists.  For the selection of
+`aten::relu` and of the floats of one kernel:
 
     #define TORCH_OPERATOR_WHITELIST aten::relu
 
@@ -9,8 +9,8 @@ what the header doesn't list.  For the selection of `aten::relu` and of the floa
       return scalar_type == at::ScalarType::Float;
     }
 
-The list has names with overloads, since those are what registrations have: a name that stands for all
-overloads is replaced by those that are known.
+The list has names with overloads, since registrations have overloads: a name that selects all overloads
+is replaced by the defined ones.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from opgen.selective_build.operator import strip_operator_overload_name
 from opgen.selective_build.selector import SelectiveBuilder
 
 
-def header_values(selector: SelectiveBuilder, known: Iterable[str]) -> dict[str, object]:
-    """Return the values of the header's template; `known` are the defined operators, with overloads."""
+def header_values(selector: SelectiveBuilder, defined: Iterable[str]) -> dict[str, object]:
+    """Return the values of the header's template; `defined` are the defined operators, with overloads."""
     keeps_all = selector.include_all_operators
     keeps_else = keeps_all or selector.include_all_non_op_selectives
-    macros = [] if keeps_all else [("TORCH_OPERATOR_WHITELIST", operator_list(selector, known))]
+    macros = [] if keeps_all else [("TORCH_OPERATOR_WHITELIST", operator_list(selector, defined))]
     if not keeps_else:
         macros.append(("TORCH_CUSTOM_CLASS_ALLOWLIST", class_list(selector.custom_classes)))
         macros.append(("TORCH_BUILD_FEATURE_ALLOWLIST", sorted(selector.build_features)))
@@ -38,9 +38,9 @@ def header_values(selector: SelectiveBuilder, known: Iterable[str]) -> dict[str,
     }
 
 
-def operator_list(selector: SelectiveBuilder, known: Iterable[str]) -> list[str]:
-    """Return the operators that are selected, with their overloads, sorted."""
-    selected = {name for name in known if selector.is_operator_selected(name)}
+def operator_list(selector: SelectiveBuilder, defined: Iterable[str]) -> list[str]:
+    """Return the selected operators with their overloads, sorted."""
+    selected = {name for name in defined if selector.is_operator_selected(name)}
     overloaded = {strip_operator_overload_name(name) for name in selected}
     # Operators that are not defined here, such as TorchScript's, are listed unchanged.
     return sorted({*selected, *(name for name in selector.operators if name not in overloaded or "." in name)})
@@ -57,7 +57,7 @@ def _sorted_kernels(selector: SelectiveBuilder) -> tuple[list[str], list[tuple[s
 
 
 def _kernel_check(tag: str, dtypes: Iterable[str]) -> str:
-    """Return the statement that tells whether one kernel is selected."""
+    """Return the statement that checks whether a kernel is selected."""
     names = sorted({SCALAR_TYPES.get(dtype, dtype) for dtype in dtypes})
     condition = " || ".join(f"scalar_type == at::ScalarType::{name}" for name in names) or "false"
     return f"if (kernel_tag == {string_literal(tag)}) {{\n  return {condition};\n}}"

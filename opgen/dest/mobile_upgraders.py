@@ -1,7 +1,7 @@
-"""Byte code of upgraders → `upgrader_mobile.cpp`, with which the mobile interpreter runs old models.
+"""Bytecode upgraders → `upgrader_mobile.cpp`, with which the mobile interpreter runs old models.
 
-A model says how old it is.  Where an operator has changed since, the interpreter runs a function that does
-what the operator did at that time: its *upgrader*.
+A model has a version.  If an operator has changed since that version, the interpreter runs its *upgrader*,
+a function with the operator's former behavior.
 
     Upgrader("gelu_0_9", instructions=(("STORE", 1, 0), …), operators=(("aten::gelu", "", 1),), …)
 
@@ -26,17 +26,17 @@ from opgen.output.template import TemplateSet
 NAME: Final = "upgrader_mobile.cpp"
 
 Constant: TypeAlias = str | bool | int | float | None
-"""A value that byte code may hold."""
+"""A constant in bytecode."""
 
 _LEFT_OUT: Final = frozenset({"full_0_4", "full_out_0_4"})
 """Upgraders that mobile models don't need."""
 _OPERATORS_LEFT_OUT: Final = frozenset({"aten::full", "aten::full.names", "aten::full.out"})
-"""Operators that mobile models call as they are."""
+"""Operators that mobile models call without upgraders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrader:
-    """The former behavior of an operator, as byte code."""
+    """The former behavior of an operator, as bytecode."""
 
     name: str
     """The operator and the versions: `gelu_0_9`."""
@@ -48,7 +48,7 @@ class Upgrader:
     types: tuple[str, ...]
     """In the notation of TorchScript."""
     register_size: int
-    """How many registers it needs."""
+    """The number of registers that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def needed_upgraders(operators: Mapping[str, Sequence[VersionRange]]) -> Iterato
 def emit_mobile_upgraders(
     upgraders: Iterable[Upgrader], operators: Mapping[str, Sequence[VersionRange]], templates: TemplateSet
 ) -> Iterator[OutputFile]:
-    """Yield `upgrader_mobile.cpp`; `operators` are those that have changed.
+    """Yield `upgrader_mobile.cpp`; `operators` are the changed ones.
 
     There must be an upgrader for all of `needed_upgraders`.
     """
@@ -115,7 +115,7 @@ def _render_upgrader(upgrader: Upgrader) -> str:
 
 
 def _vector(element: str, items: Iterable[str], *, braces: bool = False) -> str:
-    """Return a vector of the items; `braces` is for those that have them even if they are empty."""
+    """Return a vector of the items; with `braces`, an empty vector has braces too."""
     lines = "".join(f"  {item}\n" for item in items)
     return f"std::vector<{element}>({{\n{lines}}})" if lines or braces else f"std::vector<{element}>()"
 

@@ -1,6 +1,6 @@
 """`NativeAotStubs.h/.cpp`: dispatch stubs for kernels of structured operators that are compiled ahead of time.
 
-From torch 2.15 on, the wrapper of a structured kernel asks such a stub first: a kernel behind it fills the outputs and
+Since torch 2.15, the wrapper of a structured kernel first calls such a stub: its kernel computes the outputs and
 returns true, or returns false, and the author's `impl` runs.
 
     using topk_aot_fn = bool (*)(const at::Tensor & self, int64_t k, …, const at::Tensor & indices);
@@ -39,7 +39,7 @@ def emit_native_aot_source(program: Program, options: Options, templates: Templa
 
 
 def _has_stubs(program: Program, templates: TemplateSet, name: str) -> bool:
-    """Return whether the file is written; an older release may have no template for it if no kernel needs it."""
+    """Return whether to write the file; an older release without such kernels may have no template for it."""
     return program.release.native_aot_stubs and (bool(program.native_aot) or templates.has(name))
 
 
@@ -78,7 +78,7 @@ def stub_includes(program: Program, key: DispatchKey) -> list[str]:
 
 
 def call_impl(group: NativeFunctionsGroup, key: DispatchKey, arguments: str, *, has_stub: bool) -> list[str]:
-    """Return the statements that compute; with a stub, the author's `impl` is called only if the stub is empty."""
+    """Return the statements that compute; with a stub, the author's `impl` is called only if the stub returns false."""
     call = f"op.impl({arguments});"
     if not has_stub:
         return [call]

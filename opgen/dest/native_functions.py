@@ -1,14 +1,14 @@
 """The kernels that operators name → their C++ declarations, in the kernels' namespaces.
 
-`NativeFunctions.h` has all of them, or one header an operator has its own, `ops/add_native.h`.  A
-structured kernel is declared as a class whose `impl` its author writes; any other as a function.
+`NativeFunctions.h` has all of them, or one header per operator, `ops/add_native.h`.  A structured kernel
+is declared as a class whose `impl` its author defines; any other as a function.
 
     struct TORCH_API structured_ufunc_add_CPU : public at::meta::structured_add_Tensor {
       void impl(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha, const at::Tensor & out);
     };
     TORCH_API at::Tensor add_sparse(const at::Tensor & self, const at::Tensor & other, const at::Scalar & alpha=1);
 
-A kernel that serves several operators or keys is declared once a header.
+A kernel of several operators or keys is declared once per header.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _Declared: TypeAlias = tuple[str, str]
 """A declaration, split at its export macro."""
 
 EXPORT: Final = "TORCH_API"
-"""The export macro of declarations that the release has no other macro for."""
+"""The default export macro of declarations."""
 
 
 def emit_native_headers(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -68,11 +68,11 @@ def _emit_operator(
 
 
 def _render_namespaces(program: Program, kernels: _Kernels, groups: Iterable[_Group]) -> list[str]:
-    """Return a block for each namespace that has kernels of these operators; an empty one if none has."""
+    """Return a block for each namespace with kernels of these operators; an empty one if there are no kernels."""
     blocks: dict[str, dict[_Declared, str]] = {}
     for group in groups:
         for kernel, declared, export in _declarations(program, kernels, group):
-            # A kernel of several keys is exported as the first of them says.
+            # A kernel of several keys has the export macro of the first one.
             blocks.setdefault(kernel.cpp_namespace, {}).setdefault(declared, export)
     if not blocks:
         blocks[DEFAULT_KERNEL_NAMESPACE] = {}
@@ -98,8 +98,10 @@ def _declarations(
             declared = _declare_function(program, index, kernel, group)
             yield kernel, declared, _kernel_export(program, index, kernel)
         return
-    found = [(index, kernel, function) for function in group.functions() for index, kernel in kernels.of(function)]
-    for index, kernel, function in sorted(found, key=lambda item: kernels.position(item[0])):
+    kernels_by_key = [
+        (index, kernel, function) for function in group.functions() for index, kernel in kernels.of(function)
+    ]
+    for index, kernel, function in sorted(kernels_by_key, key=lambda item: kernels.position(item[0])):
         if kernel.structured:
             export = program.release.class_exports.get(index.dispatch_key, EXPORT)
             yield kernel, _declare_class(program, kernel, group), export

@@ -1,6 +1,6 @@
 """A C++ function's parameters → the call of its operator.
 
-The two may take arguments in different types, as `empty` and the operator `empty.memory_format` do:
+The types of their arguments may differ, as for `empty` and the operator `empty.memory_format`:
 
     empty(at::IntArrayRef size, at::TensorOptions options={}, …)
     →  at::_ops::empty_memory_format::call(c10::fromIntArrayRefSlow(size),

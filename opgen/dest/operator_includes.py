@@ -1,4 +1,4 @@
-"""Functions → the includes of their headers, in sources that call operators and kernels alike.
+"""Functions → the includes of their headers, in sources that call both operators and kernels.
 
 #include <ATen/ops/select_native.h>
 #include <ATen/ops/select_ops.h>
@@ -18,5 +18,5 @@ def render_includes(functions: Iterable[NativeFunction], suffixes: Sequence[str]
 
 
 def view_and_copy(group: NativeFunctionsViewGroup) -> tuple[NativeFunction, ...]:
-    """Return the functions of a group that differ in their headers; the in-place form shares the view's."""
+    """Return the functions of a group with different headers; the in-place form shares the view's."""
     return (group.view,) if group.view_copy is None else (group.view, group.view_copy)

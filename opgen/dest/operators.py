@@ -1,8 +1,8 @@
-"""Operators → their entry points in `at::_ops`, through which all calls go.
+"""Operators → their entry points in `at::_ops`, which all calls use.
 
-`Operators.h` and `MethodOperators.h` (what members of `Tensor` need) declare them, or one header
-an operator does, `ops/add_ops.h`.  `Operators_0.cpp` and so on define them.  What they call is the
-dispatcher, or a backend's functions in a build with static dispatch.
+`Operators.h` and `MethodOperators.h` (for members of `Tensor`) declare them, or one header per operator,
+`ops/add_ops.h`.  `Operators_0.cpp` and so on define them.  They call the dispatcher, or a backend's
+functions in a build with static dispatch.
 
     struct TORCH_API add_Tensor {
       …
@@ -72,7 +72,7 @@ def _emit_per_operator(program: Program, options: Options, templates: TemplateSe
         yield OutputFile(f"ops/{root_name}_ops.h", text, group="ops_", operator=root_name)
     names = {function.root_name for function in program.functions}
     methods = {function.root_name for function in program.functions if Variant.method in function.variants}
-    # In the order of the lines: `add_ops` comes before `add_relu_ops` in one, after it in the other.
+    # Sorted by lines: `add_ops` comes before `add_relu_ops` in one order, after it in the other.
     yield _render_list(templates, "MethodOperators", sorted(ops_include(name, "_ops") for name in methods), ())
     yield _render_list(templates, "Operators", [ops_include(name, "_ops") for name in sorted(names)], ())
 

@@ -1,9 +1,9 @@
-"""An operator → the comment that says which it is and where it was defined.
+"""An operator → the comment with its schema and location.
 
     // native_functions.yaml:2610: aten::abs(Tensor self) -> Tensor
 
-The line is left out with `--per-operator-headers`.  There, adding an operator must not touch the
-files of those that are defined below it, or all of them would be compiled again.
+With `--per-operator-headers`, the line number is omitted, so that adding an operator doesn't change the
+files of the operators defined after it, which would then be recompiled.
 """
 
 from __future__ import annotations

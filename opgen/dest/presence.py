@@ -1,8 +1,8 @@
-"""Names of operators → a value by which templates ask whether there is one.
+"""Names of operators → a value that templates use to check whether an operator exists.
 
     Presence.of(functions)    →    in a template:  $if has_method.add__Tensor … $endif
 
-So a template may hold code that calls an operator, for definitions that have it.
+A template can thus contain code that calls an operator only if it is defined.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from opgen.program.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Presence(Mapping[str, bool]):
-    """Whether there is an operator of a name, for any name."""
+    """The existence of operators by name."""
 
     names: frozenset[str]
-    """The names as C++ has them, with the overload: `add__Tensor`."""
+    """The C++ names, with the overload: `add__Tensor`."""
 
     @staticmethod
     def of(functions: Iterable[NativeFunction]) -> Presence:

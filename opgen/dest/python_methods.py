@@ -1,8 +1,8 @@
 """One Python name and its overloads → the C++ function that Python calls.
 
-The function has torch's parser read the arguments, hands the call to `__torch_function__` if an
-argument asks for that, and else calls the overload that the parser found (see
-`opgen.api.python_calls`).  A method without arguments needs no parser.
+The function parses the arguments with torch's parser, calls `__torch_function__` if an argument
+overrides it, and otherwise calls the overload that the parser selected (see `opgen.api.python_calls`).
+A method without arguments needs no parser.
 
     static PyObject * THPVariable_neg(PyObject* self_, PyObject* args, PyObject* kwargs)
     {
@@ -38,7 +38,7 @@ GetSignatures = Callable[[NativeFunction], Signatures]
 
 @dataclass(frozen=True, slots=True)
 class PythonModule:
-    """Where functions live in Python."""
+    """The owner of functions in Python."""
 
     name: str
     """The module's name for `__torch_function__`: `torch.linalg`."""
@@ -53,17 +53,17 @@ class PythonModule:
     prefix: str = "THPVariable_"
     """Prefix of the C++ functions that implement Python's."""
     override_check: str = "has_torch_function"
-    """The C++ function that says whether Python overrides a method."""
+    """The C++ function that checks whether Python overrides a method."""
     starts_devices: bool = False
-    """Whether methods start the device for any tensor, even for one that Python dispatches on."""
+    """Whether methods initialize the device for any tensor, even for one that Python dispatches on."""
     wrap: str = "wrap"
-    """The C++ function that makes Python's objects of results."""
+    """The C++ function that converts results to Python objects."""
     parameter_name: Callable[[str], str] = str
     """The C++ parameter names of arguments, by the arguments' names."""
     unlock: str = "pybind11::gil_scoped_release"
     """The C++ class that releases the GIL."""
     spells_defaults: bool = False
-    """Whether the C++ code has the defaults of arguments, which torch's parser has too."""
+    """Whether the C++ code also has the defaults of arguments, besides torch's parser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class PythonBinding:
 
     name: str
     base_name: str
-    """The name without marks, which determines the shard and the headers."""
+    """The root name, which determines the shard and the headers."""
     forward: str
     method_def: str
     method: str
@@ -135,21 +135,21 @@ def structseq_of(function: NativeFunction, *, is_out_apart: bool = True) -> Stru
 
 
 def structseqs_of(functions: Iterable[NativeFunction], *, is_out_apart: bool = True) -> dict[Structseq, str]:
-    """Return the named tuples that functions of one name return, each with the suffix that tells it from the others."""
-    found: dict[Structseq, str] = {}
+    """Return the named tuples that functions of one name return, each with its distinguishing suffix."""
+    suffixes: dict[Structseq, str] = {}
     for function in functions:
         structseq = structseq_of(function, is_out_apart=is_out_apart)
-        if structseq is not None and structseq not in found:
-            found[structseq] = str(len(found) or "")
-    return found
+        if structseq is not None and structseq not in suffixes:
+            suffixes[structseq] = str(len(suffixes) or "")
+    return suffixes
 
 
 def _structseq_variables(pairs: Sequence[Pair], module: PythonModule) -> dict[Structseq, str]:
     functions = [pair.function for pair in pairs if len(pair.function.func.returns) > 1]
     if not functions:
         return {}
-    found = structseqs_of(functions, is_out_apart=module.namespace is None)
-    return {structseq: f"NamedTuple{suffix}" for structseq, suffix in found.items()}
+    suffixes = structseqs_of(functions, is_out_apart=module.namespace is None)
+    return {structseq: f"NamedTuple{suffix}" for structseq, suffix in suffixes.items()}
 
 
 # ------------------------------------------------------------------------------------- bodies
@@ -181,7 +181,7 @@ def _parser_body(function: PythonFunction, calls: _Calls) -> str:
     if module.namespace is None:
         override = f'handle_torch_function(_r, {self_}, args, kwargs, {module.object}, "{module.name}")'
     else:
-        # Messages name the package, which torch would look the function up by.
+        # Error messages name the package.
         signature_strs = [f"{module.name}.{text}" for text in signature_strs]
         override = f'call_override(_r, args, kwargs, "{function.name}")'
     parsed = "".join([f"    {string_literal(text)},\n" for text in signature_strs])
@@ -211,7 +211,7 @@ class _Calls:
     signatures: GetSignatures
 
     def render(self, overload: Overload) -> str:
-        """Return the statements that call `overload`, for the place after the parser has chosen it."""
+        """Return the statements that call `overload`, for use after the parser has selected it."""
         values = parsed_values(overload.signature, spells_defaults=self.module.spells_defaults)
         functional = self._call(overload, overload.base, values)
         if overload.outplace is None:

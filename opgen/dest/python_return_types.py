@@ -1,4 +1,4 @@
-"""Operators that return several named values → the named tuples that Python gets.
+"""Operators that return several named values → named tuples in Python.
 
 `python_return_types.h` declares a function for each that gives its type object, and
 `python_return_types.cpp` defines them and registers the types as members of `torch.return_types`.
@@ -22,13 +22,13 @@ from opgen.program.python import PythonProgram
 
 def emit_python_return_types(program: PythonProgram, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `python_return_types.cpp` and `python_return_types.h`."""
-    found = list(structseqs(program))
+    types = list(structseqs(program))
     source = {
-        "py_return_types": [structseq_definition(structseq, suffix) for structseq, suffix in found],
-        "py_return_types_registrations": [_registration(structseq) for structseq, _ in found],
+        "py_return_types": [structseq_definition(structseq, suffix) for structseq, suffix in types],
+        "py_return_types_registrations": [_registration(structseq) for structseq, _ in types],
     }
     header = {
-        "py_return_types_declarations": [f"PyTypeObject* {structseq_getter(structseq)}();" for structseq, _ in found]
+        "py_return_types_declarations": [f"PyTypeObject* {structseq_getter(structseq)}();" for structseq, _ in types]
     }
     yield OutputFile("python_return_types.cpp", templates.render("python_return_types.cpp", source))
     yield OutputFile("python_return_types.h", templates.render("python_return_types.h", header))

@@ -1,7 +1,7 @@
-"""A form that a backend outside of torch has no kernel for → a wrapper that calls the functional form's kernel.
+"""A form without a kernel in a backend outside of torch → a wrapper that calls the functional form's kernel.
 
-Such a backend needs only functional kernels: their results are copied to where the form wants
-them, to the out arguments or to the arguments that it changes.
+Such a backend needs only functional kernels: the results are copied to the out arguments or the mutated
+arguments.
 
     at::Tensor & wrapper_XLA_out_abs_out(const at::Tensor & self, at::Tensor & out) {
       auto wrapper_XLA_out_abs_out_tmp = wrapper_XLA__abs(self);
@@ -65,14 +65,14 @@ def _results(functional: NativeFunction, value: str) -> list[str]:
 
 
 def _fresh(function: NativeFunction) -> int:
-    """Return the number of results that the form returns unchanged; they precede those that it writes."""
+    """Return the number of new results, which precede the mutated arguments."""
     if function.func.kind() is SchemaKind.out:
         return 0
     return sum(alias is None for alias in function.func.aliased_return_names())
 
 
 def _copies(function: NativeFunction, results: Sequence[str]) -> Iterator[str]:
-    """Copies the results that the form writes: to out arguments, which may have to grow, then to other arguments."""
+    """Yield the statements that copy results to out arguments, which are resized, and to other mutated arguments."""
     arguments = function.func.arguments
     changed = [argument for argument in arguments.flat_non_out if argument.is_write]
     targets = [*arguments.out, *changed]
@@ -94,7 +94,7 @@ def _is_tensor(argument: Argument) -> bool:
 
 
 def _return(function: NativeFunction, results: Sequence[str], returns: CType) -> str:
-    """Return the statement that returns the out arguments, the written arguments, or the results."""
+    """Return the statement that returns the out arguments, the mutated arguments, or the results."""
     func = function.func
     if not func.returns:
         return "return;"

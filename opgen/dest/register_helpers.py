@@ -3,9 +3,9 @@
 The functions are those that the classes around structured kernels call, see `register_structured`:
 
     create_out          allocates a result, as the key's backend does
-    resize_out          makes an out argument as large as the result will be
-    check_inplace       refuses a `self` that can't hold the result
-    maybe_create_proxy  allocates memory to stand in for an output that is strided otherwise
+    resize_out          resizes an out argument to the size of the result
+    check_inplace       rejects a `self` whose size isn't that of the result
+    maybe_create_proxy  allocates a proxy for an output with other strides
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from opgen.dest.dispatch_key_files import functions_keys, ops_header
+from opgen.dest.group_kernels import GroupKernels
 from opgen.dest.includes import ops_include
-from opgen.dest.served_forms import Served
 from opgen.model import STRUCTURED_DISPATCH_KEYS, DispatchKey, is_cuda_dispatch_key
 from opgen.output.snippets import Snippets
 from opgen.program.program import Options
@@ -36,7 +36,7 @@ _ALLOCATE_THROUGH_DISPATCHER: Final = frozenset(
         DispatchKey.QuantizedCUDA,
     }
 )
-"""Keys whose results are allocated by `at::empty`; of other keys, only those of devices have results."""
+"""Keys whose results are allocated by `at::empty`; of other keys, only devices allocate results."""
 
 
 def helper_functions(key: DispatchKey) -> list[str]:
@@ -73,7 +73,7 @@ def _maybe_create_proxy(key: DispatchKey) -> str:
 
 
 def _allocator(key: DispatchKey, name: str) -> str:
-    """Return the function that allocates like `at::name` for `key`; empty if there is none."""
+    """Return the function that implements `at::name` for `key`; empty if there is none."""
     if _has_allocator(key):
         return f"at::detail::{name}_{key.lower()}"
     return f"at::{name}" if key in _ALLOCATE_THROUGH_DISPATCHER else ""
@@ -122,17 +122,17 @@ def _allocator_include(key: DispatchKey, options: Options) -> str:
 
 
 def _for_rocm(include: str) -> str:
-    """Return the name that the header has once CUDA sources are translated to HIP."""
+    """Return the header's name after hipification."""
     return include.replace("cuda", "hip").replace("CUDA", "HIP")
 
 
-def operator_includes(key: DispatchKey, served: Iterable[Served], options: Options) -> list[str]:
-    """Return the headers that declare the kernels of `key`, and the functions that are made of them."""
-    return kernel_includes(key, {each.first.root_name for each in served if each.has_kernel}, options)
+def operator_includes(key: DispatchKey, group_kernels: Iterable[GroupKernels], options: Options) -> list[str]:
+    """Return the headers that declare the kernels of `key`, and the functions generated from them."""
+    return kernel_includes(key, {each.first.root_name for each in group_kernels if each.has_kernel}, options)
 
 
 def kernel_includes(key: DispatchKey, root_names: Iterable[str], options: Options) -> list[str]:
-    """Return the headers that declare the kernels of these operators, and the functions that are made of them."""
+    """Return the headers that declare the kernels of these operators, and the functions generated from them."""
     has_functions = key in functions_keys(options)
     # A default kernel of this key calls the operator's out form.
     calls_operators = key is DispatchKey.CompositeExplicitAutogradNonFunctional

@@ -1,7 +1,7 @@
 r"""The selected operators → `RegisterSchema.cpp`, which registers their schemas.
 
-The operators of torch's own library go where the template has a place for them; those of other
-libraries get a block each.  Whether there are kernels is other files' business.
+The template contains the block of torch's own library; other libraries get a block each.  Kernels are
+registered in other files.
 
     TORCH_LIBRARY(mylib, m) {
       const std::vector<at::Tag> tags_0 = {at::Tag::core, at::Tag::pointwise};
@@ -44,7 +44,7 @@ def emit_register_schema(program: Program, options: Options, templates: Template
     env = {
         "aten_schema_registrations": _render_definitions(libraries.pop(_TORCH_NAMESPACE)),
         "schema_registrations": [
-            _render_library(name, _render_definitions(found)) for name, found in libraries.items()
+            _render_library(name, _render_definitions(definitions)) for name, definitions in libraries.items()
         ],
     }
     yield OutputFile(_TEMPLATE, templates.render(_TEMPLATE, env))
@@ -64,7 +64,7 @@ def _render_definitions(definitions: Iterable[_Definition]) -> list[str]:
 
 
 def _render_library(name: str, definitions: Iterable[str]) -> str:
-    """Return the block of a library that is not torch's; it has no registrations if nothing of it is selected."""
+    """Return the block of a library that is not torch's; without registrations if none of its operators is selected."""
     macro = "TORCH_LIBRARY_FRAGMENT" if name in FRAGMENT_NAMESPACES else "TORCH_LIBRARY"
     statements = "".join([f"  {line}\n" for line in definitions])
     return f"{macro}({name}, m) {{\n{statements}}};"

@@ -11,7 +11,7 @@ kernel writes to a proxy, which is then copied.  The wrapper calls both:
     return std::move(op.outputs_[0]);
 
 Under Meta there is no impl; under CompositeExplicitAutogradNonFunctional the operator's out form
-is called in its place.
+is called instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from opgen.model import BackendIndex, DispatchKey, NativeFunction, NativeFunctio
 
 @dataclass(frozen=True, slots=True)
 class StructuredClass:
-    """The class made for one form of a group under one key."""
+    """The generated class of one form of a group under one key."""
 
     name: str
     parent: str
@@ -39,9 +39,9 @@ class StructuredClass:
     kind: SchemaKind
     outputs: int
     delegates: bool
-    """Whether it passes outputs on to the class that `structured_inherits` names."""
+    """Whether it forwards outputs to the class in `structured_inherits`."""
     has_names: bool
-    """Whether outputs may have names of dimensions."""
+    """Whether outputs may have named dimensions."""
     guard: str | None
     """The class of the guard that it holds, if any."""
 
@@ -52,14 +52,14 @@ def wrap_structured(
     """Return the class and the wrapper for one form of a group, under the key of `index`."""
     signature = calls.program.signatures(function).kernel(index).with_prefix(f"wrapper_{index.dispatch_key}_")
     name = signature.name()
-    made = class_of(calls, group, function, index)
+    generated = class_of(calls, group, function, index)
     statements = [
         *device_check(function, index, name),
-        f"{made.name} op{constructor_arguments(function)};",
+        f"{generated.name} op{constructor_arguments(function)};",
         *kernel_calls(calls, group, function, index),
-        *result_statements(function, made.outputs),
+        *result_statements(function, generated.outputs),
     ]
-    definition = f"{render_class(made)}\n{signature.defn(name)} {{\n{block(statements)}}}"
+    definition = f"{render_class(generated)}\n{signature.defn(name)} {{\n{block(statements)}}}"
     return Wrapper(function, name, signature, definition)
 
 
@@ -86,22 +86,22 @@ def class_of(
 # ------------------------------------------------------------------------------------ the class
 
 
-def render_class(made: StructuredClass) -> str:
+def render_class(generated: StructuredClass) -> str:
     """Return the class, without the wrapper."""
-    return assemble_class(made, constructor(made), set_output_functions(made))
+    return assemble_class(generated, constructor(generated), set_output_functions(generated))
 
 
-def assemble_class(made: StructuredClass, constructor: str, set_output: str) -> str:
+def assemble_class(generated: StructuredClass, constructor: str, set_output: str) -> str:
     """Return the class around its constructor and the functions that set outputs."""
-    owns = made.kind is SchemaKind.functional
-    members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {made.outputs}> outputs_;"]
+    owns = generated.kind is SchemaKind.functional
+    members = [f"  std::array<{'Tensor' if owns else 'std::reference_wrapper<Tensor>'}, {generated.outputs}> outputs_;"]
     if not owns:
-        members.append(f"  std::array<::std::optional<Tensor>, {made.outputs}> proxy_outputs_;")
-    if made.guard is not None:
-        members.append(f"  {made.guard} guard_;")
+        members.append(f"  std::array<::std::optional<Tensor>, {generated.outputs}> proxy_outputs_;")
+    if generated.guard is not None:
+        members.append(f"  {generated.guard} guard_;")
     lines = "\n".join(members)
     return f"""\
-struct {made.name} final : public {made.parent} {{
+struct {generated.name} final : public {generated.parent} {{
 {constructor}\
 {set_output}
   const Tensor& maybe_get_output(int64_t output_idx) override {{
@@ -111,12 +111,14 @@ struct {made.name} final : public {made.parent} {{
 }};"""
 
 
-def set_output_functions(made: StructuredClass) -> str:
+def set_output_functions(generated: StructuredClass) -> str:
     """Return the two methods by which the meta function declares an output."""
     methods = (("set_output_strided", True), ("set_output_raw_strided", False))
     return "\n".join(
         [
-            set_output_function(method, made, set_output_body(made.key, made.kind, may_restride=may_restride))
+            set_output_function(
+                method, generated, set_output_body(generated.key, generated.kind, may_restride=may_restride)
+            )
             for method, may_restride in methods
         ]
     )
@@ -128,14 +130,14 @@ _GIVEN_OUTPUT: Final = (
 )
 
 
-def constructor(made: StructuredClass) -> str:
+def constructor(generated: StructuredClass) -> str:
     """Return the constructor, which takes the caller's tensors; empty if they are allocated."""
-    if made.kind is SchemaKind.functional:
+    if generated.kind is SchemaKind.functional:
         return ""
-    names = ["self"] if made.kind is SchemaKind.inplace else [f"out{at}" for at in range(made.outputs)]
+    names = ["self"] if generated.kind is SchemaKind.inplace else [f"out{at}" for at in range(generated.outputs)]
     parameters = ", ".join([f"Tensor& {name}" for name in names])
     references = ", ".join([f"std::ref({name})" for name in names])
-    return f"  {made.name}({parameters}) : outputs_{{ {references} }} {{}}\n"
+    return f"  {generated.name}({parameters}) : outputs_{{ {references} }} {{}}\n"
 
 
 _NAME_DIMENSIONS: Final = (
@@ -146,29 +148,29 @@ _NAME_DIMENSIONS: Final = (
 
 
 def set_output_body(key: DispatchKey | None, kind: SchemaKind, *, may_restride: bool) -> tuple[str, ...]:
-    """Return the statements that provide an output, on the device of the key `key` if there is one.
+    """Return the statements that allocate or check an output, on the device of the key `key` if it has one.
 
-    If it is not `may_restride`, the kernel copes with any strides and needs no proxy.
+    Unless `may_restride`, the kernel supports any strides and needs no proxy.
     """
     return (*(() if key is None else enter_device(key)), *_provide_output(kind, may_restride))
 
 
-def set_output_function(method: str, made: StructuredClass, body: Iterable[str]) -> str:
+def set_output_function(method: str, generated: StructuredClass, body: Iterable[str]) -> str:
     """Return one of the two methods by which the meta function declares an output."""
     statements = list(body)
-    if made.has_names:
+    if generated.has_names:
         statements += _NAME_DIMENSIONS
-    names, taken = (", names", ", DimnameList names") if made.has_names else ("", "")
-    if made.delegates:
-        # Last, since the author's class may ask for the output that has just been provided.
-        statements.append(f"{made.parent}::set_output_raw_strided(output_idx, sizes, strides, options{names});")
+    names, taken = (", names", ", DimnameList names") if generated.has_names else ("", "")
+    if generated.delegates:
+        # Last, since the author's class may use this output.
+        statements.append(f"{generated.parent}::set_output_raw_strided(output_idx, sizes, strides, options{names});")
     return f"""\
   void {method}(int64_t output_idx, IntArrayRef sizes, IntArrayRef strides, TensorOptions options{taken}) override {{
 {block(statements, "    ")}  }}"""
 
 
 def _provide_output(kind: SchemaKind, may_restride: bool) -> tuple[str, ...]:
-    """Return statements that allocate an output, or resize the one that is given."""
+    """Return statements that allocate an output, or resize the given one."""
     if kind is SchemaKind.functional:
         return ("outputs_[output_idx] = create_out(sizes, strides, options);",)
     prepare = "resize_out(out, sizes, strides, options);"
@@ -210,7 +212,7 @@ def kernel_calls(
     if precomputed is not None:
         statements = [f"auto precompute = {meta}", "(void)precompute;"]
         values = precomputed.added_and_replacing()
-        # A precomputed value hides the argument that it replaces, even from an operator that takes it.
+        # A precomputed value replaces its argument, even in a call of an operator that takes the argument.
         at_hand += [Expr(f"precompute.{b.name}", b.nctype) for b in structured.impl_arguments if b.argument in values]
     if key is DispatchKey.CompositeExplicitAutogradNonFunctional:
         out_form = program.signatures(group.out).cpp_backend.most_faithful_signature()
@@ -224,7 +226,7 @@ def kernel_calls(
 
 
 def _outputs(group: NativeFunctionsGroup, function: NativeFunction, ctype: CType) -> list[Expr]:
-    """Return the outputs of the class made for `function`, as the arguments of the out form that they are to be."""
+    """Return the outputs of the generated class for `function`, as out arguments of the out form."""
     proxied = function.func.kind() is SchemaKind.out
     written = "op.maybe_get_output({})" if proxied else "op.outputs_[{}]"
     return [Expr(written.format(at), NamedCType(name, ctype)) for at, name in enumerate(_out_names(group.out))]
@@ -235,7 +237,7 @@ def _out_names(function: NativeFunction) -> list[str]:
 
 
 def result_statements(function: NativeFunction, outputs: int) -> list[str]:
-    """Copies proxies back, and returns."""
+    """Yield statements that copy proxies back, and return."""
     kind = function.func.kind()
     if kind is SchemaKind.functional:
         moved = [f"std::move(op.outputs_[{at}])" for at in range(outputs)]

@@ -28,7 +28,7 @@ def wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendInde
 
 
 def wrap_meta_inplace(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """Return a meta kernel for an in-place operator without one: it does nothing."""
+    """Return a meta kernel that does nothing, for an in-place operator without one."""
     signature = calls.program.signatures(function).dispatcher
     name = wrapper_name(function, index.dispatch_key)
     own = function.func.arguments.self_arg

@@ -1,8 +1,7 @@
 """The backends of a build → calls of their kernels that bypass the dispatcher.
 
-With `--static-dispatch-backend CPU`, an operator's `call` is a plain call of the CPU kernel, of a
-composite one if there is none for the CPU, or an error.  With several backends the arguments say
-at run time which it is.
+With `--static-dispatch-backend CPU`, an operator's `call` is a direct call of the CPU kernel, or else of a
+composite kernel, or an error.  With several backends, the arguments select one at run time.
 
     return at::cpu::sgn(self);
     return at::compositeimplicitautograd::real(self);
@@ -40,7 +39,7 @@ _STRUCTURED_HEADER_KEYS: Final = STRUCTURED_DISPATCH_KEYS | {
     DispatchKey.Meta,
     DispatchKey.CompositeExplicitAutogradNonFunctional,
 }
-"""Keys whose headers declare every form of a structured operator, wherever its kernel comes from."""
+"""Keys whose headers declare every form of a structured operator, even with a generated kernel."""
 
 
 def static_backends(program: Program, options: Options) -> tuple[BackendIndex, ...]:
@@ -71,8 +70,8 @@ def static_ops_includes(function: NativeFunction, backends: Iterable[BackendInde
 def static_call(function: NativeFunction, signatures: Signatures, backends: tuple[BackendIndex, ...]) -> str | None:
     """Return the statements that call `function` for the right one of `backends`.
 
-    None if only the dispatcher can tell: there are several, and no argument says which; or the author
-    registers the kernels by hand.
+    None if the dispatcher is needed: with several backends, if no argument determines one, or if the author
+    registers the kernels.
     """
     if function.manual_kernel_registration:
         return None
@@ -110,7 +109,7 @@ def _arguments(signatures: Signatures, callee: CppSignature) -> str:
 
 
 def _plain_memory_format(goal: NamedCType) -> NamedCType:
-    """`goal`, but the memory format as it came: one schema can't give it twice, so there is nothing to check."""
+    """Return `goal` with an unchecked memory format: one schema can't have it twice, so no check is needed."""
     return goal.with_name("memory_format") if goal.name is SpecialArgName.possibly_redundant_memory_format else goal
 
 
@@ -133,7 +132,7 @@ def _fallback(function: NativeFunction, callee: CppSignature, call: str, backend
     if key is not None:
         return f"return at::{key.lower()}::{call};"
     names = ", ".join(str(backend.dispatch_key) for backend in backends)
-    # Not a slip of ours: builds may look for torch's message, which has no space after `for`.
+    # Intentional: builds may match torch's message, which has no space after `for`.
     message = string_literal(f"Static dispatch does not support {callee.name()} for{names} ")
     return f"TORCH_CHECK(false, {message});"
 

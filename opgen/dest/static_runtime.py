@@ -1,7 +1,7 @@
 """Operators → `generated_ops.cpp`, the static runtime's code for each of them.
 
-The first run of a node makes its output; later ones write into it, by the operator's out form.  A view is
-made anew every time.
+The first run of a node allocates its output; later runs reuse it with the operator's out form.  Views are
+recomputed in every run.
 
     REGISTER_OPERATOR_FUNCTOR(
         aten::angle,

@@ -1,4 +1,4 @@
-"""Names of operators that the static runtime has no code for; no rule derives these lists.
+"""Names of operators without generated code in the static runtime; these lists are maintained by hand.
 
 "matmul" in HAND_WRITTEN        its code is part of the static runtime itself
 "sparse_mask" in LEFT_OUT       it has none
@@ -70,7 +70,7 @@ _NOT_STRIDED: Final = """
     mkldnn_linear row_indices sparse_mask sparse_sampled_addmm sspaddmm to_mkldnn to_sparse to_sparse_csc
     to_sparse_csr values
     """
-"""Operators on tensors of other layouts."""
+"""Operators on tensors of other layouts than strided."""
 
 _QUANTIZED: Final = """
     _make_per_channel_quantized_tensor int_repr q_per_channel_scales q_per_channel_zero_points quantize_per_channel
@@ -118,7 +118,7 @@ LEFT_OUT: Final = frozenset(
         *_SPECIAL_FUNCTIONS,
     )
 )
-"""Operators that the static runtime does not implement; calls of them run as elsewhere."""
+"""Operators that the static runtime doesn't implement; the interpreter runs them."""
 
 NOT_RESIZED: Final = frozenset(
     [

@@ -1,8 +1,8 @@
-"""Operators → those that the static runtime gets code for, by name, and how arguments are taken out of IValues.
+"""Operators → those with code in the static runtime, by name, and the unpacking of their arguments from IValues.
 
-The static runtime keeps the outputs of a graph and writes into them again.  So an operator is of use to it if
-it has an out form that writes one tensor, or if it is a view.  Its arguments must be tensors, numbers, text or
-optionals of these: there is no code for lists.  And it must have a kernel that serves the CPU.
+The static runtime reuses the outputs of a graph, so an operator must have an out form with one tensor, or be a
+view.  Its arguments must be tensors, numbers, strings or optionals of these (lists aren't supported), and it
+must have a kernel that works on the CPU.
 
     aten::clamp_max(Tensor self, Scalar max) -> Tensor      "aten::clamp_max" → the groups of both overloads
     Scalar max                                              → const auto max = p_node->Input(1).toScalar()
@@ -48,20 +48,20 @@ _CONVERSIONS: Final[Mapping[BaseTy, tuple[str, str]]] = MappingProxyType(
         BaseTy.str: ("toStringView()", "c10::string_view"),
     }
 )
-"""How a value of each type is taken out of an IValue, and the C++ type of an optional of it."""
+"""The conversion of an IValue to each type, and the C++ type of an optional of it."""
 
 
 def by_operator(program: Program, groups: Iterable[G]) -> Mapping[str, list[G]]:
-    """Return those of the program's groups that get code, the overloads of a name behind each other."""
-    found: dict[str, list[G]] = {}
+    """Return the groups that get code, grouped by operator name."""
+    by_name: dict[str, list[G]] = {}
     for group in groups:
         if is_supported(group) and _has_kernels(program, group):
-            found.setdefault(qualified_name(group), []).append(group)
-    return found
+            by_name.setdefault(qualified_name(group), []).append(group)
+    return by_name
 
 
 def kernel_of(program: Program, function: NativeFunction) -> str | None:
-    """Return the C++ name of the kernel that serves the CPU: its own, or a composite one; None if there is none."""
+    """Return the C++ name of the CPU kernel: its own, or a composite one; None if there is none."""
     for key in _KEYS:
         index = program.backend_indices.get(key)
         kernel = None if index is None else index.get_kernel(function)
@@ -90,7 +90,7 @@ def schema_of(group: Group) -> FunctionSchema:
 
 
 def is_supported(group: Group) -> bool:
-    """Return whether the static runtime can have code for these operators, by their names and signatures."""
+    """Return whether the static runtime supports these operators, by their names and signatures."""
     schema = schema_of(group)
     return (
         group.root_name not in HAND_WRITTEN
@@ -102,8 +102,8 @@ def is_supported(group: Group) -> bool:
 
 
 def _has_usable_out_form(group: NativeFunctionsGroup) -> bool:
-    # The C++ function of an out form is named after its base name, so that only one overload is sure to have a
-    # kernel of that name: the one called `out`.  Structured kernels are called through `at::cpu`, by overload.
+    # The C++ function of an out form has the base name, so only the overload `out` certainly has a kernel of that
+    # name.  Structured kernels are called through `at::cpu`, which has overloads.
     is_plain = group.structured or group.out.func.name.overload_name == "out"
     return is_plain and not group.out.use_const_ref_for_mutable_tensors
 
@@ -123,13 +123,13 @@ def _is_convertible(type: Type) -> bool:
 def render_inputs(schema: FunctionSchema) -> Iterator[str]:
     """Yield the declaration of each argument, in order, with its value out of the node."""
     for index, argument in enumerate(schema.schema_order_arguments()):
-        # A tensor in an IValue can be referred to; anything else is made by the conversion.
+        # A tensor in an IValue is taken by reference; other types are converted to values.
         auto = "const auto&" if argument.type == _TENSOR else "const auto"
         yield f"{auto} {argument.name} = p_node->Input({index}).{_conversion(argument.type)}"
 
 
 def join_statements(statements: Iterable[str]) -> str:
-    """Return the statements, one a line; an empty one if there are none, as torchgen has it."""
+    """Return the statements, one per line; an empty line if there are none, like torchgen."""
     return ";\n".join(statements) + ";"
 
 

@@ -1,7 +1,7 @@
 """Sample arguments for the tests of the static runtime: an argument → a C++ expression.
 
-A test runs an operator twice, the second time with larger inputs.  Where the type of an argument doesn't tell
-what an operator takes, the table has it: `N` stands for a size, which is another one at the second time.
+A test runs an operator twice, the second time with larger inputs.  If the type of an argument doesn't determine
+a legal value, the table has it: `N` is a size, which is larger in the second run.
 
     samples(mv(Tensor self, Tensor vec) -> Tensor, 0)   →   self: at::rand({6, 6}), vec: at::rand({6})
     samples(mv(Tensor self, Tensor vec) -> Tensor, 1)   →   self: at::rand({22, 22}), vec: at::rand({22})
@@ -18,7 +18,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, FunctionSchema, OptionalType, Type
 
 _Expression: TypeAlias = str | tuple[str, str]
-"""One for both times, or one for each."""
+"""One sample for both runs, or one for each."""
 _SIZE: Final = re.compile(r"\bN\b")
 
 
@@ -31,7 +31,7 @@ class _Samples:
     sizes: tuple[int, int]
     """The value of `N` in each call."""
     optional: tuple[str, ...] = ()
-    """Arguments that only some overloads have; the others are declared in any case."""
+    """Arguments that only some overloads have; the others are always declared."""
 
 
 _VALUES: Final[Mapping[BaseTy, str]] = MappingProxyType(
@@ -46,7 +46,7 @@ _VALUES: Final[Mapping[BaseTy, str]] = MappingProxyType(
 """Samples of arguments that are not tensors."""
 
 _SIZES: Final = MappingProxyType({1: (16, 64), 2: (8, 32), 3: (6, 22)})
-"""The sizes of a tensor at each time, by the number of its dimensions."""
+"""The sizes of a tensor in each run, by the number of its dimensions."""
 _VECTORS: Final = frozenset(
     [
         "_convert_indices_from_coo_to_csr",
@@ -216,18 +216,18 @@ _OF_OPERATORS: Final[Mapping[str, _Samples]] = MappingProxyType(
 
 
 def samples(schema: FunctionSchema, time: int) -> Iterator[tuple[str, str]]:
-    """Yield the arguments and their values at the first (0) or second (1) time, then what the table has besides."""
+    """Yield the arguments with their values in the first (0) or second (1) run, then other entries of the table."""
     operator = str(schema.name.name)
     table = _OF_OPERATORS.get(operator, _NONE)
     size = str(table.sizes[time])
     arguments = {argument.name: argument for argument in schema.schema_order_arguments()}
     others = [name for name in table.arguments if name not in arguments and name not in table.optional]
     for name in (*arguments, *others):
-        found = table.arguments.get(name)
-        if found is None:
+        sample = table.arguments.get(name)
+        if sample is None:
             yield name, _of_type(operator, arguments[name].type, time)
         else:
-            yield name, _SIZE.sub(size, found if isinstance(found, str) else found[time])
+            yield name, _SIZE.sub(size, sample if isinstance(sample, str) else sample[time])
 
 
 def _of_type(operator: str, type: Type, time: int) -> str:

@@ -64,7 +64,7 @@ def _render_test(group: Group) -> str:
 
 def _render_calls(group: Group, schema: FunctionSchema) -> Iterator[str]:
     if isinstance(group, NativeFunctionsViewGroup):
-        # There is no memory of its own that a second run could find too small.
+        # A view has no memory of its own that could be too small in a second run.
         yield "  testStaticRuntime(script, args);"
         return
     resized = "false" if str(schema.name) in NOT_RESIZED else "true"

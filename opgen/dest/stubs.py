@@ -1,6 +1,6 @@
 """Python functions and methods → stub files, which tell type checkers and editors their signatures.
 
-`_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and its like have functions, `_C/_TensorBase.pyi` has the methods
+`_C/_VariableFunctions.pyi`, `_C/_nn.pyi` and similar files have functions, `_C/_TensorBase.pyi` has the methods
 of tensors, and `return_types.pyi` the named tuples that they return: the folders are those of torch.
 
     @overload
@@ -117,16 +117,16 @@ def _all(names: Sequence[str]) -> str:
 
 def stub_definitions(overloads: Sequence[Overload], return_types: str) -> list[StubFunction]:
     """Return the definitions of a function that isn't torch's, whose named tuples are in the module `return_types`."""
-    found = [stub for overload in overloads for stub in _definitions(overload, return_types)]
-    return list(dict.fromkeys(found))
+    stubs = [stub for overload in overloads for stub in _definitions(overload, return_types)]
+    return list(dict.fromkeys(stubs))
 
 
 def _definitions_of(overloads: Sequence[Overload], *, none_for_empty: bool = False) -> list[StubFunction]:
     new = [overload for overload in overloads if overload.signature.deprecated is None]
     old = [overload for overload in overloads if overload.signature.deprecated is not None]
     numeric = [stub for stub in (arithmetic_stub(overload.signature) for overload in new) if stub is not None]
-    found = numeric or [stub for overload in new for stub in _definitions(overload, none_for_empty=none_for_empty)]
-    return list(dict.fromkeys([*found, *(stub for overload in old for stub in _definitions(overload))]))
+    stubs = numeric or [stub for overload in new for stub in _definitions(overload, none_for_empty=none_for_empty)]
+    return list(dict.fromkeys([*stubs, *(stub for overload in old for stub in _definitions(overload))]))
 
 
 def _definitions(
@@ -142,7 +142,7 @@ def _definitions(
 
 
 def _signatures(overload: Overload) -> Iterator[tuple[PythonSignature, bool]]:
-    """Yield the signature; if `out` changes more than where results go, one without it and one that requires it."""
+    """Yield the signature; if `out` also changes the return type, one without it and one that requires it."""
     signature, out = overload.signature, overload.outplace
     if out is None:
         yield signature, False

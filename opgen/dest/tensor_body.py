@@ -1,7 +1,7 @@
 """Operators with the variant `method` → members of the class `Tensor`.
 
-`core/TensorBody.h` declares and defines them, `core/TensorMethods.cpp` has what else the class needs.
-A member is a const function whatever it does: what it changes is behind the tensor, not in it.
+`core/TensorBody.h` declares and defines them, `core/TensorMethods.cpp` has the rest of the class.  Members
+are const functions even if they mutate the tensor, since they mutate its data, not the handle.
 
     inline at::Tensor & Tensor::add_(const at::Tensor & other, const at::Scalar & alpha) const {
       return at::_ops::add__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
@@ -33,7 +33,7 @@ def emit_tensor_headers(program: Program, options: Options, templates: TemplateS
 
 
 def emit_tensor_sources(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `core/TensorMethods.cpp`, which hardly depends on operators."""
+    """Yield `core/TensorMethods.cpp`."""
     del options
     env = {"has_method": Presence.among(program, Variant.method)}
     yield OutputFile("core/TensorMethods.cpp", templates.render("TensorMethods.cpp", env), group="core_")

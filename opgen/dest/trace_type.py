@@ -1,8 +1,8 @@
 r"""All operators → `TraceType_N.cpp`: the kernels that record calls while a model is traced.
 
 While tracing, an operator becomes a node of a graph: its arguments are recorded, tracing pauses, the
-operator runs, and its results are recorded.  In place and out forms are recorded as functional ones
-if the tracer asks for that.  Operators that return no tensors only run.
+operator runs, and its results are recorded.  In-place and out forms are recorded as functional ones if
+the tracer requests it.  Operators that return no tensors are not recorded.
 
     at::Tensor neg(c10::DispatchKeySet ks, const at::Tensor & self) {
       torch::jit::Node* node = nullptr;
@@ -34,7 +34,7 @@ MANUAL_TRACER: Final = frozenset(
         *("output_nr", "requires_grad_", "resize_", "resize_as_", "retain_grad", "set_data"),
     )
 )
-"""Operators whose tracing is written by hand."""
+"""Operators with handwritten tracing kernels."""
 
 _RECORDED_AS_PARTS: Final = frozenset(
     (
@@ -42,13 +42,13 @@ _RECORDED_AS_PARTS: Final = frozenset(
         *("convolution", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"),
     )
 )
-"""Operators of which the graph is to have the parts, by the name that their forms share."""
+"""Operators that are decomposed in the graph, by root name."""
 
 _FUNCTIONAL_NAMES: Final = MappingProxyType({"zero": "zeros_like", "fill": "full_like"})
 """The functional operators that some in-place operators are recorded as; others have the same name."""
 
 _WRITES: Final = frozenset({SchemaKind.inplace, SchemaKind.out})
-"""Forms that return their written arguments."""
+"""Forms that return their mutated arguments."""
 
 _KEYS_BELOW: Final = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
 
@@ -77,7 +77,7 @@ def should_trace(function: NativeFunction) -> bool:
     func = function.func
     if func.name.name.base in _RECORDED_AS_PARTS:
         return False
-    # The types of all arguments are looked at, so they aren't asked.
+    # Compares types directly for speed, since this runs for all arguments.
     for argument in func.arguments.flat_all:
         if isinstance(argument.type, BaseType) and argument.type.name is BaseTy.Storage:
             return False
@@ -140,7 +140,7 @@ def _recorded_inputs(function: NativeFunction) -> str:
         inputs += _if_outplace(_LIKE_OPTIONS, "")
     unique = ""
     if is_inplace or (arguments.out and not name.dunder_method):
-        # Written arguments are checked, since the graph's operator writes to nothing.
+        # Mutated arguments are checked, since the graph's operator mutates nothing.
         out, written = ("_out", arguments.out[0].name) if arguments.out else ("", "self")
         unique = f'    jit::tracer::ensureUniqueIfOutOfPlaced("{name}{out}", {written});\n'
     return _SNIPPETS.render("recorded_inputs", op_name=_op_name(func), inputs=inputs, unique=unique)

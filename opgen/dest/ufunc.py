@@ -44,11 +44,11 @@ _SCALAR: Final = BaseType(BaseTy.Scalar)
 _VECTORIZED: Final = "at::vec::Vectorized<scalar_t>"
 
 _SCALAR_KEYS: Final = (UfuncKey.CPUScalar, UfuncKey.ScalarOnly, UfuncKey.Generic)
-"""Where the loop body for single elements on the CPU is looked for, the most specific key first."""
+"""The keys of the loop body for single elements on the CPU, the most specific first."""
 _VECTOR_KEYS: Final = (UfuncKey.CPUVector, UfuncKey.Generic)
-"""Where the loop body for vectors is looked for."""
+"""The keys of the loop body for vectors."""
 _SHARED_CUDA_KEYS: Final = (UfuncKey.ScalarOnly, UfuncKey.Generic)
-"""Where the loop body of a generated functor is looked for."""
+"""The keys of the loop body of a generated functor."""
 _BINARY_FUNCTORS: Final = MappingProxyType({UfuncKey.CUDAFunctorOnSelf: 1, UfuncKey.CUDAFunctorOnOther: 0})
 """Functors for two tensors, one of which is a CPU scalar: the index of that one."""
 
@@ -73,7 +73,7 @@ class UfuncParts:
     name: str
     """The operator's name without its overload."""
     arguments: tuple[Argument, ...]
-    """All that are no out arguments."""
+    """All except the out arguments."""
     stub_parameters: tuple[Binding, ...]
     """The parameters of the loop after the iterator."""
 
@@ -98,7 +98,7 @@ class UfuncParts:
         return _SNIPPETS.render("impl", head=head, callee=callee, arguments=arguments)
 
     def declarations(self, program: Program, key: DispatchKey) -> dict[str, object]:
-        """Return the classes of the meta function and the kernel, as the templates call them."""
+        """Return the classes of the meta function and the kernel, as template values."""
         index = program.backend_indices[key]
         kernel = index.index[self.group.out.func.name]
         return {
@@ -114,12 +114,12 @@ def _comma(first: str, rest: str) -> str:
 
 def _first_loops(loops: Mapping[UfuncKey, UfuncInnerLoop], keys: Iterable[UfuncKey]) -> dict[ScalarType, str]:
     """Return the loop body's name for each element type, from the first of the keys that has one."""
-    found: dict[ScalarType, str] = {}
+    loops_by_dtype: dict[ScalarType, str] = {}
     for key in keys:
         if key in loops:
             for dtype in loops[key].supported_dtypes:
-                found.setdefault(dtype, loops[key].name)
-    return found
+                loops_by_dtype.setdefault(dtype, loops[key].name)
+    return loops_by_dtype
 
 
 def _render_switch(name: str, cases: Iterable[tuple[ScalarType, str]]) -> str:
@@ -176,7 +176,7 @@ def _render_cpu_loop(parts: UfuncParts, scalar_loop: str, vector_loop: str | Non
 
 
 def _render_lambda(parts: UfuncParts, loop: str, element: str, prefix: str) -> str:
-    """Return a call of the loop body with elements as the lambda takes them, and numbers as they were converted."""
+    """Return a call of the loop body with the lambda's elements and the converted numbers."""
     parameters = ", ".join([f"{element} {a.name}" for a in parts.arguments if a.type == _TENSOR])
     arguments = ", ".join([f"{prefix}{a.name}" if a.type == _SCALAR else a.name for a in parts.arguments])
     return f"[=]({parameters}) {{ return ufunc::{loop}({arguments}); }}"
@@ -211,16 +211,16 @@ def render_cuda_kernel(parts: UfuncParts) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _CudaPlan:
-    """Which functors there are, and which serves what."""
+    """The functors, and the cases that each handles."""
 
     definitions: tuple[str, ...]
     """Those that are generated."""
     chosen: Mapping[ScalarType, Mapping[UfuncKey, str]]
-    """The functor's class for each element type and each way in which operands come."""
+    """The functor's class for each element type and each kind of operands."""
 
     @staticmethod
     def of(parts: UfuncParts) -> _CudaPlan:
-        """Return the functor for each key and dtype: the author's if there is one, else a generated one."""
+        """Return the functor for each key and dtype: the author's, or else a generated one."""
         loops = parts.group.out.ufunc_inner_loop
         bodies = _first_loops(loops, _SHARED_CUDA_KEYS)
         definitions: list[str] = []

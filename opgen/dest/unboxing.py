@@ -1,8 +1,8 @@
 """The selected operators → kernels for TorchScript's interpreter: `UnboxingFunctions`, `RegisterCodegenUnboxedKernels`.
 
-A kernel takes an operator's arguments from a stack, calls the operator's C++ function and puts the results
-in their place.  Torch makes such kernels with templates when it is compiled; a small build has them
-written out instead, for the operators that its models call and no others.
+A kernel pops an operator's arguments from a stack, calls the operator's C++ function and pushes the results.
+torch instantiates such kernels from C++ templates; a small build generates them instead, only for the
+operators that its models call.
 
     TORCH_API void relu(Stack & stack) {
       c10::IValue self = std::move(peek(stack, 0, 1));
@@ -12,8 +12,8 @@ written out instead, for the operators that its models call and no others.
       pack(stack, std::move(result_));
     }
 
-Each is registered under the operator's name, with names and defaults of arguments, so that no schema has
-to be parsed when a program starts.
+Each is registered with the operator's name and the names and defaults of its arguments, so that no schema is
+parsed at startup.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _REGISTRATIONS: Final = "RegisterCodegenUnboxedKernels.cpp"
 _SOURCE_SHARDS: Final = 5
 _REGISTRATION_SHARDS: Final = 10
 _WORTH_SHARDS: Final = 100
-"""The number of selected operators from which there are several shards."""
+"""The minimum number of selected operators for several shards."""
 
 _NOTHING: Final = "::std::nullopt,"
 """An operator that isn't registered: empty braces would be ambiguous in C++."""
 _ELEMENTS: Final = MappingProxyType({BaseTy.int: "int64_t", BaseTy.SymInt: "int64_t", BaseTy.float: "double"})
-"""The C++ types of numbers, without which a literal's type would be that of its spelling."""
+"""The C++ types of numbers, which literals are cast to."""
 
 
 def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -78,7 +78,7 @@ def emit_unboxing(program: Program, templates: TemplateSet) -> Iterator[OutputFi
 
 
 def _shards(program: Program, functions: Sequence[NativeFunction]) -> tuple[int, int]:
-    """Return how many files there are of kernels, and of registrations."""
+    """Return the numbers of files with kernels and with registrations."""
     count = len(functions if program.selector.include_all_operators else program.selector.operators)
     return (1, 1) if count < _WORTH_SHARDS else (_SOURCE_SHARDS, _REGISTRATION_SHARDS)
 
@@ -127,7 +127,7 @@ def _registration(program: Program, function: NativeFunction) -> str:
 
 
 def _braced(items: Sequence[str]) -> str:
-    """Return a list in braces, an item a line."""
+    """Return a list in braces, one item per line."""
     return "{\n" + "".join([f"    {item},\n" for item in items]) + "}" if items else "{}"
 
 
@@ -152,7 +152,7 @@ def default_ivalue(default: str, t: Type) -> str:
 
 
 def _list(expression: str, t: ListType) -> str:
-    """Return the list for a default; a single value fills a list of known length."""
+    """Return the list for a default; a single value fills a list of fixed length."""
     elem = t.elem
     if elem == BaseType(BaseTy.bool):
         return f"std::array<bool, {t.size}>{expression}"

@@ -1,7 +1,7 @@
 """Factories → `variable_factories.h`: the functions of namespace torch that make tensors autograd can record.
 
-They make the tensor without gradients, below autograd, and then make a variable of it that requires
-a gradient if the options say so.
+They create the tensor below autograd, and then wrap it in a variable that requires a gradient if the
+options do.
 
     inline at::Tensor ones(at::IntArrayRef size, at::TensorOptions options = {}) {
       at::AutoDispatchBelowADInplaceOrView guard;

@@ -1,8 +1,8 @@
 """Operators and their derivatives → the kernels of autograd, which record the graph (VariableType).
 
-A kernel unpacks its tensors, makes a node for the graph if any of them requires a gradient, calls the
-operator's own kernel, ties the results to the node, and computes tangents.  Each of these parts has a
-module of its own (`variable_type_*`); here they are put in order.
+A kernel unpacks its tensors, creates an autograd node if any of them requires a gradient, calls the
+operator's kernel, sets the node as history of the results, and computes tangents.  Each of these parts
+has its own module (`variable_type_*`); this module combines them.
 
     at::Tensor neg(c10::DispatchKeySet ks, const at::Tensor & self) {
       auto& self_ = unpack(self, "self", 0);
@@ -13,7 +13,7 @@ module of its own (`variable_type_*`); here they are put in order.
         return at::redispatch::neg(ks & c10::after_autograd_keyset, self_);
       })();
 
-An operator without derivatives and with nothing particular about it is left to a fallback in torch.
+Operators without derivatives use torch's fallback kernel, unless they need special treatment.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Final
 from opgen.api import cpp
 from opgen.api.autograd import DEFAULT_KEY
 from opgen.dest.autograd_home import AutogradHome, torch_home
-from opgen.dest.autograd_kernels import has_derived_kernel, is_tracked_view, is_written_by_hand, viewed_argument
+from opgen.dest.autograd_kernels import has_derived_kernel, is_handwritten, is_tracked_view, viewed_argument
 from opgen.dest.autograd_operators import (
     MAY_RETURN_OLD_IMPL,
     MAY_RETURN_OLD_STORAGE,
@@ -42,7 +42,7 @@ from opgen.dest.variable_type_forward import (
     render_tangents,
 )
 from opgen.dest.variable_type_graph import render_history, render_hooks, render_nodes, render_saved_outputs
-from opgen.dest.variable_type_kernel import Kernel, KnownParameters, Names, derive_kernel
+from opgen.dest.variable_type_kernel import Kernel, Names, ParameterMemo, derive_kernel
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, DispatchKey, NativeFunction
 from opgen.output.files import OutputFile, shard
@@ -54,19 +54,19 @@ _SNIPPETS: Final = Snippets("variable_type.cpp")
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _RESULT_OF_FORWARD: Final = "output"
-"""Operators that compute gradients take it in addition to the input that has the gradient."""
+"""Operators that compute gradients take this in addition to the input with the gradient."""
 _SHARES_STORAGE: Final = "_unsafe_view"
 """Not a view for autograd, although its result shares its argument's storage."""
 
 
 def emit_variable_type_header(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """VariableType.h"""
+    """Yield VariableType.h."""
     del program
     yield OutputFile("VariableType.h", templates.render("VariableType.h", {}))
 
 
 def emit_variable_type(program: AutogradProgram, templates: TemplateSet) -> Iterator[OutputFile]:
-    """VariableType_0.cpp … and VariableTypeEverything.cpp"""
+    """Yield VariableType_0.cpp … and VariableTypeEverything.cpp."""
     count = program.program.release.autograd_shards
     # Kernels are grouped by key; those for all backends come last.
     keys = (*(key for key in program.dispatch_keys if key != DEFAULT_KEY), DEFAULT_KEY)
@@ -93,20 +93,20 @@ class KernelPiece:
     """The kernel and registration of an operator for one dispatch key."""
 
     root_name: str
-    """The operator's C++ name, which says which share it is in."""
+    """The operator's C++ name, which determines its shard."""
     operator: str
     key: str
     name: str
-    """The kernel's; empty if it is the fallback for operators without derivatives."""
+    """The kernel's definition; empty for the fallback kernel."""
     definition: str
 
 
 def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[KernelPiece]:
     """Yield the kernels of all operators that have some."""
-    known = KnownParameters(home)
+    memo = ParameterMemo(home)
     for matched in program.functions:
         function = matched.func
-        if not has_derived_kernel(matched) or is_written_by_hand(function):
+        if not has_derived_kernel(matched) or is_handwritten(function):
             continue
         names = Names.of(function)
         has_own = program.program.has_kernel(DispatchKey.Autograd, function)
@@ -117,7 +117,7 @@ def kernel_pieces(program: AutogradProgram, home: AutogradHome) -> Iterator[Kern
         for key in matched.info or (DEFAULT_KEY,):
             if program.program.has_kernel(DispatchKey[registered_key(key)], function):
                 continue
-            kernel = derive_kernel(matched, key, names, signatures, home, known)
+            kernel = derive_kernel(matched, key, names, signatures, home, memo)
             name = home.kernel_prefix + names.kernel + ("" if key == DEFAULT_KEY else f"_{key}")
             yield KernelPiece(names.cpp, names.operator, key, name, _render_kernel(kernel, name))
 
@@ -130,7 +130,9 @@ def _is_plain(function: NativeFunction, names: Names) -> bool:
         or names.kernel in MAY_RETURN_OLD_IMPL
         or names.is_never_differentiable
     )
-    return not is_particular and bool([one for one in function.func.returns if one.type.is_tensor_like()])
+    return not is_particular and bool(
+        [returned for returned in function.func.returns if returned.type.is_tensor_like()]
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,8 +178,10 @@ def _registration(piece: KernelPiece) -> str:
 
 def _render_kernel(kernel: Kernel, name: str) -> str:
     """Return the definition of a kernel."""
-    parameters = ", ".join(["c10::DispatchKeySet ks", *[one.defn for one in kernel.parameters]])
-    unpacked = [f"{one.unpacking}{at});\n" for at, one in enumerate(kernel.parameters) if one.unpacking]
+    parameters = ", ".join(["c10::DispatchKeySet ks", *[parameter.defn for parameter in kernel.parameters]])
+    unpacked = [
+        f"{parameter.unpacking}{at});\n" for at, parameter in enumerate(kernel.parameters) if parameter.unpacking
+    ]
     checks = _render_checks(kernel) if kernel.home.checks_results else NO_CHECKS
     resets = kernel.names.base in RESETS_GRADIENTS and kernel.names.is_of_torch
     return _SNIPPETS.render(
@@ -201,14 +205,16 @@ def _render_checks(kernel: Kernel) -> DebugChecks:
     """Return the checks of debug builds."""
     function, view_base, results = kernel.function, "", []
     if (kernel.is_view and is_tracked_view(function)) or kernel.names.root == _SHARES_STORAGE:
-        view_base = {one.name: one.unpacked for one in kernel.parameters if one.unpacking}[
+        view_base = {parameter.name: parameter.unpacked for parameter in kernel.parameters if parameter.unpacking}[
             viewed_argument(function).name
         ]
     if not kernel.writes:
         results = [
-            name for name, one in zip(kernel.signatures.return_names, function.func.returns) if one.type == _TENSOR
+            name
+            for name, parameter in zip(kernel.signatures.return_names, function.func.returns)
+            if parameter.type == _TENSOR
         ]
-    checked = [one.checks for one in kernel.parameters if one.checks is not None]
+    checked = [parameter.checks for parameter in kernel.parameters if parameter.checks is not None]
     return render_checks(checked, results, kernel.names.cpp, kernel.names.kernel, view_base)
 
 
@@ -216,8 +222,8 @@ def _render_checks(kernel: Kernel) -> DebugChecks:
 
 
 def _render_recording(kernel: Kernel) -> str:
-    """Return the code that decides what to record, checks arguments and makes the node."""
-    names = ", ".join([one.name for one in kernel.differentiated])
+    """Return the code that decides what to record, checks arguments and creates the node."""
+    names = ", ".join([parameter.name for parameter in kernel.differentiated])
     narrowed = f"  _any_requires_grad &= {kernel.condition};" if kernel.condition else ""
     inplace = ""
     if kernel.is_inplace:
@@ -236,16 +242,17 @@ def _render_constants(kernel: Kernel) -> str:
     differentiated, operator = kernel.differentiated, kernel.function.func.name.name
     return "".join(
         [
-            f'  check_no_requires_grad({one.name}, "{one.name}", "{operator}");\n'
-            for one in kernel.inputs
-            if one not in differentiated and not (one.name == _RESULT_OF_FORWARD and kernel.names.is_of_torch)
+            f'  check_no_requires_grad({parameter.name}, "{parameter.name}", "{operator}");\n'
+            for parameter in kernel.inputs
+            if parameter not in differentiated
+            and not (parameter.name == _RESULT_OF_FORWARD and kernel.names.is_of_torch)
         ]
     )
 
 
 def _render_out_checks(kernel: Kernel) -> str:
     """Return checks that no argument requires a gradient, as out forms don't record the graph."""
-    groups = [[one.name for one in kernel.read], [one.name for one in kernel.outputs]]
+    groups = [[parameter.name for parameter in kernel.read], [parameter.name for parameter in kernel.outputs]]
     checks = "".join([_SNIPPETS.render("out_check", names=group, base=kernel.names.base) for group in groups])
     return f"  {kernel.home.node_pointer}<Node> grad_fn;\n{checks}"
 
@@ -256,22 +263,22 @@ def _render_out_checks(kernel: Kernel) -> str:
 def _render_call(kernel: Kernel) -> str:
     """Return statements that call the operator's kernel below autograd."""
     func, parameters = kernel.function.func, kernel.parameters
-    arguments = ", ".join(["ks & c10::after_autograd_keyset", *[one.unpacked for one in parameters]])
-    symints = [one for one in parameters[: len(func.arguments.flat_non_out)] if one.is_symint_like]
+    arguments = ", ".join(["ks & c10::after_autograd_keyset", *[parameter.unpacked for parameter in parameters]])
+    symints = [parameter for parameter in parameters[: len(func.arguments.flat_non_out)] if parameter.is_symint_like]
     call = f"{kernel.home.redispatch(kernel.function, symint=bool(symints))}({arguments})"
-    # torch's own operators don't track writes to a single argument among several.
+    # torch's own operators don't track mutation of a single argument among several.
     is_below = kernel.writes or kernel.is_view_family or (not kernel.names.is_of_torch and func.is_mutable)
     guard = f"at::AutoDispatchBelow{'Autograd' if is_below else 'ADInplaceOrView'} guard;"
     if kernel.writes or not func.returns:
         return _SNIPPETS.render("call_in_block", guard=guard, call=call)
-    # With tangents but no formula for them, the decomposition of the operator runs instead.
+    # If there are tangents but no formula for them, the operator's decomposition runs instead.
     return _SNIPPETS.render(
         "call",
         falls_back=kernel.records and not kernel.forward and kernel.home.has_decompositions,
         is_tangent_defined=is_tangent_defined(kernel.inputs),
         name=kernel.function.func.name,
         run=f"impl::run_jit_decomposition_with_args_for_jvp<{_decomposed_type(kernel)}>",
-        arguments=[one.name for one in parameters],
+        arguments=[parameter.name for parameter in parameters],
         guard=guard,
         call=call,
         results=_render_results_named(kernel),
@@ -310,7 +317,7 @@ def _render_complex_checks(kernel: Kernel) -> str:
     names, info = kernel.names, kernel.info
     if (info is not None and info.handles_complex) or names.base in kernel.home.complex_gradients:
         return ""
-    checked = [one.name for one in kernel.outputs if one.type == _TENSOR]
+    checked = [output.name for output in kernel.outputs if output.type == _TENSOR]
     return "".join([f'  throw_error_for_complex_autograd({name}, "{names.base}");\n' for name in checked])
 
 
@@ -318,7 +325,7 @@ def _render_tangents(kernel: Kernel) -> str:
     if kernel.forward:
         return render_tangents(kernel)
     if kernel.is_inplace or not kernel.home.has_decompositions:
-        return render_refusal(kernel, kernel.home.lacks_tangents)
+        return render_refusal(kernel, kernel.home.no_tangents_reason)
     return ""
 
 

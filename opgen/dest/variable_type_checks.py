@@ -1,6 +1,6 @@
 """A kernel → the checks of debug builds that an operator didn't replace its arguments.
 
-Before the operator runs, the storage and the implementation of each tensor are noted; after it, they
+Before the operator runs, the storage and the implementation of each tensor are saved; afterwards they
 must be the same, and results must be new tensors (or, for views, share the storage of their base).
 
     #ifndef NDEBUG
@@ -36,7 +36,7 @@ NO_CHECKS: Final = DebugChecks("", "")
 def render_checks(
     checked: Sequence[DebugChecks], results: Iterable[str], cpp_name: str, kernel: str, view_base: str
 ) -> DebugChecks:
-    """Return the checks of a kernel, put together of those of its parameters.
+    """Return the checks of a kernel, combined from those of its parameters.
 
     `results` are its new tensors; `view_base` is the parameter whose storage the result has, if it
     is a view.

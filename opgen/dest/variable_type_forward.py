@@ -33,8 +33,8 @@ OUT_REASON: Final = "because it is an out= function"
 
 
 def is_tangent_defined(inputs: Iterable[Parameter]) -> str:
-    """Return the condition that any of the inputs has a tangent."""
-    return " || ".join([one.is_tangent_defined for one in inputs])
+    """Return the C++ condition that any of the inputs has a tangent."""
+    return " || ".join([parameter.is_tangent_defined for parameter in inputs])
 
 
 def render_refusal(kernel: Kernel, reason: str) -> str:
@@ -51,13 +51,13 @@ def _flag(derivative: ForwardDerivative) -> str:
 
 
 def render_flags(kernel: Kernel) -> str:
-    """Return whether tangents have to be computed, for each formula."""
+    """Return statements that define, for each formula, whether tangents must be computed."""
     return "".join([_render_flag(derivative, kernel) for derivative in kernel.forward])
 
 
 def _render_flag(derivative: ForwardDerivative, kernel: Kernel) -> str:
     wanted = derivative.required_inputs_fw_grad
-    required = [one for name, one in zip(kernel.formula_names, kernel.inputs) if name in wanted]
+    required = [parameter for name, parameter in zip(kernel.formula_names, kernel.inputs) if name in wanted]
     if kernel.is_foreach:
         return _render_flags_of_lists(derivative, kernel, required)
     if not wanted:
@@ -67,8 +67,8 @@ def _render_flag(derivative: ForwardDerivative, kernel: Kernel) -> str:
 
 
 def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, required: Sequence[Parameter]) -> str:
-    lists = [one.name for one in required if one.is_list]
-    any_defined = " || ".join([f"isFwGradDefined({one.element})" for one in required]) or "true"
+    lists = [parameter.name for parameter in required if parameter.is_list]
+    any_defined = " || ".join([f"isFwGradDefined({parameter.element})" for parameter in required]) or "true"
     return _SNIPPETS.render(
         "flags_of_lists",
         length_checks=[_SNIPPETS.render("same_length", first=lists[0], other=other) for other in lists[1:]],
@@ -79,7 +79,7 @@ def _render_flags_of_lists(derivative: ForwardDerivative, kernel: Kernel, requir
 
 
 def render_original_self(kernel: Kernel) -> str:
-    """Return statements that save the value of `self` before an in-place write, if a formula needs it."""
+    """Return statements that save the value of `self` before an in-place mutation, if a formula needs it."""
     needed = [derivative for derivative in kernel.forward if derivative.required_original_self_value]
     if kernel.is_foreach:
         return "  std::vector<::std::optional<at::Tensor>> original_selfs(self.size());\n" + "".join(
@@ -97,7 +97,7 @@ def _render_original_selfs(derivative: ForwardDerivative, kernel: Kernel) -> str
 
 
 def render_tangents(kernel: Kernel) -> str:
-    """Computes all tangents, then sets them."""
+    """Return statements that compute all tangents, then set them."""
     compute = [_render_formula(derivative, kernel) for derivative in kernel.forward]
     assign = [_render_setter(derivative, kernel) for derivative in kernel.forward]
     return "".join(compute + assign)
@@ -128,7 +128,7 @@ def _in_lists(formula: str, kernel: Kernel) -> str:
     """Return the formula in terms of one element."""
     if not kernel.renamed:
         return formula
-    values = {name: one.element for name, one in kernel.renamed.items()}
+    values = {name: parameter.element for name, parameter in kernel.renamed.items()}
     return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: values.get(word.group(), word.group()), formula)
 
 
@@ -142,8 +142,8 @@ def _tangent_type(derivative: ForwardDerivative) -> str:
 def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
     """Return statements that define the values and tangents that a formula uses."""
     text, zeros = "", ""
-    for name, one in zip(kernel.formula_names, kernel.inputs):
-        value = one.element if kernel.is_foreach else one.name
+    for name, parameter in zip(kernel.formula_names, kernel.inputs):
+        value = parameter.element if kernel.is_foreach else parameter.name
         is_written = kernel.is_inplace and name == "self"
         zeros = "zeros_symint" if is_written else "_efficientzerotensor_symint"
         if name in derivative.required_inputs_fw_grad:
@@ -153,12 +153,12 @@ def _render_inputs(derivative: ForwardDerivative, kernel: Kernel) -> str:
         if name in derivative.required_inputs_primal:
             text += f"      auto {name}_p = toNonOptPrimal({value});\n"
     if derivative.required_original_self_value:
-        # The kind of zeros is that of the last input, which doesn't change the result.
+        # The kind of zeros of the last input is used; it doesn't affect the result.
         original = "original_selfs[i]" if kernel.is_foreach else "original_self"
         text += _render_tangent("original_self", original, zeros)
         text += f"      auto original_self_p = toNonOptPrimal({original});\n"
     elif derivative.is_reusing_outplace_formula:
-        # The formula may keep its argument, which is about to be written to.
+        # The formula may save its argument, which is mutated next.
         text += "      self_t = GradMode::is_enabled() ? self_t.clone() : self_t;\n"
     return text
 

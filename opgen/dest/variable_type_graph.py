@@ -51,7 +51,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         _OPTIONAL_STRING.spelled: "optional string",
     }
 )
-"""How values are kept, by their types; others are kept as they are."""
+"""How values are saved, by their types; other values are saved unchanged."""
 
 
 def _node(kernel: Kernel) -> str:
@@ -61,7 +61,7 @@ def _node(kernel: Kernel) -> str:
 
 
 def _maker(kernel: Kernel, node: str) -> str:
-    """Return the expression that makes the node."""
+    """Return the expression that creates the node."""
     argument = f'"{kernel.names.base}"' if node == "NotImplemented" else ""
     return kernel.home.make_node.format(node, argument)
 
@@ -77,34 +77,34 @@ def render_nodes(kernel: Kernel) -> str:
     if kernel.is_of_lists:
         return _render_nodes_of_lists(kernel, node, saved)
     if kernel.derivatives is not None:
-        lists = [one.name for one in kernel.differentiated if one.is_list]
+        lists = [parameter.name for parameter in kernel.differentiated if parameter.is_list]
         saved += "".join([f"grad_fn->{name}_size_ = {name}.size();\n" for name in lists])
     return _SNIPPETS.render(
         "node",
         pointer=f"{kernel.home.node_pointer}<{node}>",
         maker=_maker(kernel, node),
-        names=[one.name for one in kernel.differentiated],
+        names=[parameter.name for parameter in kernel.differentiated],
         saved=_indented(saved, "    "),
     )
 
 
 def _render_nodes_of_lists(kernel: Kernel, node: str, saved: str) -> str:
-    names = ", ".join([_element(kernel, one) for one in kernel.differentiated])
+    names = ", ".join([_element(kernel, parameter) for parameter in kernel.differentiated])
     pointer = f"{kernel.home.node_pointer}<{node}>"
     saved = _indented(_for_each_node(kernel, saved), "    ") if saved else ""
     return _SNIPPETS.render("nodes_of_lists", pointer=pointer, names=names, maker=_maker(kernel, node), saved=saved)
 
 
-def _element(kernel: Kernel, one: Parameter) -> str:
-    """Return the input of one element's node; without derivatives, the whole of other lists."""
-    return one.element if kernel.derivatives is not None or one.name == "self" else one.name
+def _element(kernel: Kernel, parameter: Parameter) -> str:
+    """Return the input of one element's node; without derivatives, other lists as a whole."""
+    return parameter.element if kernel.derivatives is not None or parameter.name == "self" else parameter.name
 
 
 def _for_each_node(kernel: Kernel, statements: str, before: str = "") -> str:
     return _SNIPPETS.render(
         "for_each_node",
         before=before,
-        type="const auto&" if kernel.home.spares_copies else "auto",
+        type="const auto&" if kernel.home.avoids_copies else "auto",
         statements=_indented(statements, "            "),
     )
 
@@ -139,7 +139,7 @@ def _render_one(
     if kind == "tensors":
         kept = f"make_saved_variable_list({expr}, {'true' if is_output else 'false'})"
         return f"grad_fn->{name}_ = {kept};\n"
-    if kernel.home.keeps_more and isinstance(ctype, ArrayRefCType):
+    if kernel.home.saves_more_types and isinstance(ctype, ArrayRefCType):
         is_of_strings = ctype.elem == _STRING
         expr = f"std::vector<std::string>({expr}.begin(), {expr}.end())" if is_of_strings else f"{expr}.vec()"
         return f"grad_fn->{name} = {expr};\n"
@@ -179,18 +179,18 @@ def _render_tensor(kernel: Kernel, name: str, expr: str, conditions: Mapping[str
 
 
 def _in_lists(kernel: Kernel, expr: str) -> str:
-    """Return the expression in terms of one element, for an in-place operator on lists."""
+    """Return the expression in terms of one element, for an in-place foreach operator."""
     if not kernel.renamed:
         return expr
-    values = {name: one.element for name, one in kernel.renamed.items()}
+    values = {name: parameter.element for name, parameter in kernel.renamed.items()}
     return re.sub(r"\b\w+\b", lambda word: values.get(word.group(), word.group()), expr)
 
 
 def _conditions(info: DifferentiabilityInfo) -> dict[str, str]:
-    """Return the conditions under which tensors are needed at all, by their names; others are needed in any case.
+    """Return the conditions under which tensors are needed, by their names; other tensors are always needed.
 
-    A tensor that only the gradient of one argument takes is not kept if that is not wanted.  (For
-    operators that compute gradients, that is not done.)
+    A tensor that only the gradient of one argument uses isn't saved if that gradient isn't needed, except in
+    operators that compute gradients.
     """
     arguments = info.args_with_derivatives
     if len(arguments) < 2 or "backward" in info.func.root_name:
@@ -223,7 +223,7 @@ def _wanted_by_mask(formula: str, name: str) -> str:
 
 
 _MASKED: Final = re.compile(r"wrap_opt_if\(\s*(\w+)\s*,(?=(.*?)\))")
-"""`wrap_opt_if(name, condition)`; what is found ends before the condition, as there may be others in it."""
+"""A call `wrap_opt_if(name, condition)`; the match ends before the condition, which may contain other calls."""
 
 
 # --------------------------------------------------------------------------------- after the call
@@ -249,7 +249,7 @@ def render_history(kernel: Kernel, outputs: Sequence[str]) -> str:
 
 
 def _rebases(kernel: Kernel) -> bool:
-    """Return whether the results are written to, and so have a history already."""
+    """Return whether the results are mutated arguments, which already have a history."""
     return kernel.writes and not kernel.is_view_family
 
 

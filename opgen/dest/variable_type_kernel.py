@@ -50,7 +50,7 @@ class Parameter:
 
     name: str
     defn: str
-    """The parameter as a definition has it."""
+    """The parameter in a definition."""
     is_tensor_like: bool
     is_symint_like: bool
     is_list: bool
@@ -58,16 +58,16 @@ class Parameter:
     element: str
     """The parameter, or its current element if it is a list."""
     is_tangent_defined: str
-    """The condition that it has a tangent."""
+    """The C++ condition that it has a forward gradient."""
     unpacking: str
-    """The statement that unpacks it, up to its place among the parameters; empty if it isn't unpacked."""
+    """The statement that unpacks it, without the trailing argument index; empty if it isn't unpacked."""
     unpacked: str
     """Its name in the kernel after unpacking."""
     checks: DebugChecks | None
     """The checks of debug builds."""
 
     @staticmethod
-    def derive(binding: Binding, *, spares_copies: bool) -> Parameter:
+    def derive(binding: Binding, *, avoids_copies: bool) -> Parameter:
         """Return a parameter of the dispatcher's signature."""
         name, argument = binding.name, binding.argument
         assert isinstance(argument, Argument), "the dispatcher takes options one by one"
@@ -86,30 +86,30 @@ class Parameter:
             is_tangent_defined=f"isFwGradDefined{'TensorList' if is_list else ''}({name})",
             unpacking=f'  auto{"" if is_list else "&"} {unpacked} = unpack({name}, "{name}", ' if is_unpacked else "",
             unpacked=unpacked,
-            checks=CHECKS[kind](unpacked, reserves=spares_copies) if kind else None,
+            checks=CHECKS[kind](unpacked, reserves=avoids_copies) if kind else None,
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownParameters:
-    """The parameters of a run's kernels, each derived once."""
+class ParameterMemo:
+    """A memo of the parameters of a run's kernels."""
 
     home: AutogradHome
-    # By identity, so that parameters of an operator need not be looked at; signatures keep them alive.
+    # Keyed by id() for speed; signatures keep the bindings alive.
     _by_binding: dict[int, Parameter] = field(default_factory=dict)
     _by_definition: dict[str, Parameter] = field(default_factory=dict)
 
     def of(self, signature: DispatcherSignature) -> tuple[Parameter, ...]:
         """Return the parameters of an operator's kernels."""
-        known = self._by_binding
-        return tuple([known.get(id(binding)) or self._learn(binding) for binding in signature.arguments])
+        by_id = self._by_binding
+        return tuple([by_id.get(id(binding)) or self._learn(binding) for binding in signature.arguments])
 
     def _learn(self, binding: Binding) -> Parameter:
-        # All that is asked of a type of the schema is the same if C++ spells it the same.
+        # Types of the schema with the same C++ spelling have the same properties here.
         defn = binding.defn()
         parameter = self._by_definition.get(defn)
         if parameter is None:
-            parameter = self._by_definition[defn] = Parameter.derive(binding, spares_copies=self.home.spares_copies)
+            parameter = self._by_definition[defn] = Parameter.derive(binding, avoids_copies=self.home.avoids_copies)
         self._by_binding[id(binding)] = parameter
         return parameter
 
@@ -119,17 +119,17 @@ class Names:
     """The names of an operator."""
 
     operator: str
-    """With its overload: `add_.Tensor`."""
+    """The name with overload: `add_.Tensor`."""
     root: str
-    """The name that all forms share."""
+    """The root name, which all forms share: `add`."""
     base: str
-    """That, with the underscore of an in-place form."""
+    """The root name with the underscore of an in-place form: `add_`."""
     cpp: str
     """The name of the function in C++."""
     kernel: str
-    """The name of kernels: that, and the overload."""
+    """The name of kernels: the C++ name with the overload."""
     is_of_torch: bool
-    """Whether torch's lists of operator names apply."""
+    """Whether the operator is torch's, so that torch's lists of names apply."""
 
     @staticmethod
     def of(function: NativeFunction) -> Names:
@@ -162,29 +162,29 @@ class Kernel:
     inputs: tuple[Parameter, ...]
     """The parameters that may require a gradient."""
     read: tuple[Parameter, ...]
-    """Those of them that are not out arguments."""
+    """The inputs that aren't out arguments."""
     differentiated: tuple[Parameter, ...]
-    """Those that have a gradient."""
+    """The inputs with a formula for their gradient."""
     outputs: tuple[DifferentiableOutput, ...]
     """The results that may have a gradient."""
     info: DifferentiabilityInfo | None
     derivatives: DifferentiabilityInfo | None
-    """`info`, if any argument has a gradient; else None, and the node only reports that there is no derivative."""
+    """`info`, if any argument has a gradient; otherwise None, and the node only reports a missing derivative."""
     forward: tuple[ForwardDerivative, ...]
     formula_names: tuple[str, ...]
     """The names of the inputs in forward formulas."""
     condition: str
     """The condition under which the results are differentiable, in brackets; empty if there is none."""
     renamed: Mapping[str, Parameter]
-    """Names in the formulas of an in-place operator on lists, which are those of the operator that it applies."""
+    """Names in the formulas of an in-place foreach operator, which are those of the per-tensor operator."""
     is_inplace: bool
-    """Whether it writes to `self`."""
+    """Whether it is an in-place form."""
     is_out: bool
-    """Whether it writes its results to out arguments."""
+    """Whether it is an out form."""
     writes: bool
-    """Whether it writes to `self` or to out arguments."""
+    """Whether it mutates `self` or out arguments."""
     is_foreach: bool
-    """Whether it applies another operator to each tensor of a list."""
+    """Whether it is a foreach operator."""
     is_view: bool
     """Whether a result shares memory with an argument."""
     records: bool
@@ -192,18 +192,18 @@ class Kernel:
 
     @property
     def is_of_lists(self) -> bool:
-        """Whether it writes to each tensor of a list, so that each has its own node."""
+        """Whether it is an in-place foreach operator, in which each tensor has its own node."""
         return self.is_foreach and self.is_inplace
 
     @property
     def is_view_family(self) -> bool:
-        """Whether autograd tracks the view that the operator makes, of itself or of its `self`."""
+        """Whether autograd tracks the operator's result, or its `self`, as a view."""
         return self.is_view and is_view_family(self.function)
 
     @property
     def length(self) -> str:
-        """The number of tensors in the lists of an operator on lists."""
-        return f"{next(one.name for one in self.inputs if one.is_list)}.size()"
+        """The number of tensors in the lists of a foreach operator, in C++."""
+        return f"{next(parameter.name for parameter in self.inputs if parameter.is_list)}.size()"
 
 
 def derive_kernel(
@@ -212,18 +212,20 @@ def derive_kernel(
     names: Names,
     signatures: Signatures,
     home: AutogradHome,
-    known: KnownParameters,
+    memo: ParameterMemo,
 ) -> Kernel:
-    """Return the kernel of an operator for a dispatch key; `known` memoizes parameters."""
+    """Return the kernel of an operator for a dispatch key; `memo` memoizes parameters."""
     function, func = matched.func, matched.func.func
     info = matched.info.get(key) if matched.info is not None else None
     forward = matched.fw_derivatives.get(key, ()) if matched.fw_derivatives is not None else ()
     derivatives = info if info is not None and info.args_with_derivatives else None
-    parameters = known.of(signatures.dispatcher)
+    parameters = memo.of(signatures.dispatcher)
     refused = info.non_differentiable_arg_names if info is not None else ()
-    inputs = tuple([one for one in parameters if one.is_tensor_like and one.name not in refused])
-    outs = [one.name for one in func.arguments.out]
-    read = tuple([one for one in inputs if one.name not in outs]) if outs else inputs
+    inputs = tuple(
+        [parameter for parameter in parameters if parameter.is_tensor_like and parameter.name not in refused]
+    )
+    outs = [parameter.name for parameter in func.arguments.out]
+    read = tuple([parameter for parameter in inputs if parameter.name not in outs]) if outs else inputs
     kind, is_foreach = func.kind(), is_foreach_func(function)
     is_inplace = kind is SchemaKind.inplace
     renamed = _NONE_RENAMED
@@ -264,7 +266,7 @@ def _outputs(
     returns = matched.func.func.returns
     if len(returns) != 1 or (info is not None and info.output_differentiability is not None):
         return gen_differentiable_outputs(matched, key)
-    # Of nearly all operators that is the one result that there is.
+    # Fast path: nearly all operators have a single result.
     output = DifferentiableOutput(names[0], returns[0].type)
     return (output,) if is_differentiable(output.name, output.type, info) else ()
 
@@ -277,7 +279,7 @@ def _is_stated_differentiable(info: DifferentiabilityInfo | None) -> bool:
 def _renamed(
     function: NativeFunction, info: DifferentiabilityInfo, parameters: Sequence[Parameter]
 ) -> dict[str, Parameter]:
-    """Return the parameters of an in-place operator on lists, by what the operator that it applies calls them."""
+    """Return the parameters of an in-place foreach operator, by their names in the per-tensor operator."""
     mine = parameters[: len(function.func.arguments.flat_non_out)]
     return {one.name: parameter for one, parameter in zip(info.func.func.arguments.flat_non_out, mine)}
 
@@ -289,9 +291,13 @@ def _differentiated(
     names = {argument.name for argument in derivatives.args_with_derivatives}
     if renamed:
         names = {renamed[name].name if name in renamed else name for name in names}
-    return tuple([one for one in inputs if one.name in names])
+    return tuple([parameter for parameter in inputs if parameter.name in names])
 
 
 def _formula_names(inputs: Sequence[Parameter], renamed: Mapping[str, Parameter]) -> tuple[str, ...]:
     theirs = {mine.name: name for name, mine in renamed.items()}
-    return tuple([theirs.get(one.name, one.name) for one in inputs] if theirs else [one.name for one in inputs])
+    return tuple(
+        [theirs.get(parameter.name, parameter.name) for parameter in inputs]
+        if theirs
+        else [parameter.name for parameter in inputs]
+    )

@@ -1,7 +1,7 @@
-"""Forms that follow from other forms → `CompositeViewCopyKernels.cpp`, the kernels that are generated.
+"""Derived forms → `CompositeViewCopyKernels.cpp`, their generated kernels.
 
-There are three kinds: the `_copy` form of a view copies the view; a functional form copies what the
-form that it was derived from writes to; an out form copies the results of the functional form.
+There are three kinds: the `_copy` form of a view copies the view; a functional form copies the mutated
+arguments of the form that it was derived from; an out form copies the results of the functional form.
 
     at::Tensor diagonal_copy(const at::Tensor & self, int64_t offset, int64_t dim1, int64_t dim2) {
       auto output = at::_ops::diagonal::call(self, offset, dim1, dim2);
@@ -80,17 +80,17 @@ def _is_derived(function: NativeFunction) -> bool:
 
 
 def render_view_copy(program: Program, group: NativeFunctionsViewGroup) -> Iterator[str]:
-    """Yield the kernel of a view's `_copy` form, if the form asks for it by its dispatch key."""
+    """Yield the kernel of a view's `_copy` form, if its dispatch key requests it."""
     index = program.backend_indices.get(DispatchKey.CompositeExplicitAutogradNonFunctional)
     view, copy = group.view, group.view_copy
-    # Inverses of views have a `_scatter` form for a copy, which is written by hand.
+    # Inverses of views have a `_scatter` form for a copy, which is handwritten.
     if index is None or copy is None or copy.func.name != get_view_copy_name(view):
         return
     kernel = index.get_kernel(copy)
     if kernel is None:
         return
     if str(copy.func.name) == "view_copy":
-        # Not every shape can be a view, but every one can be copied.
+        # Not every result can be a view, but every one can be a copy.
         yield _SNIPPETS.render("view_copy_of_view")
         return
     signature = program.signatures(copy).kernel(index)

@@ -1,7 +1,7 @@
 r"""Views → `ViewFuncs.h` and `ViewFuncs.cpp`: classes of objects that replay a view.
 
-Such an object holds the view's arguments, all but the viewed tensor, and owns what they refer to.  Its
-symbolic integers and tensors can be read and exchanged, so that a view can be replayed with others.
+Such an object owns the view's arguments, except the viewed tensor.  Its symbolic integers and tensors can be
+read and replaced, so that a view can be replayed with others.
 
     struct SelectIntViewFunc : public torch::autograd::ViewFunc {
       SelectIntViewFunc(int64_t dim, c10::SymInt index) : dim(dim), index(index)
@@ -31,8 +31,8 @@ from opgen.api.types import (
 )
 from opgen.dest.autograd_kernels import (
     has_derived_kernel,
+    is_handwritten,
     is_tracked_view,
-    is_written_by_hand,
     view_class_name,
     viewed_argument,
 )
@@ -53,7 +53,7 @@ def emit_view_funcs(program: AutogradProgram, templates: TemplateSet) -> Iterato
     functions = [
         matched.func
         for matched in program.functions
-        if is_tracked_view(matched.func) and has_derived_kernel(matched) and not is_written_by_hand(matched.func)
+        if is_tracked_view(matched.func) and has_derived_kernel(matched) and not is_handwritten(matched.func)
     ]
     classes = [ViewClass.derive(program.program, function) for function in functions]
     header = {
@@ -71,11 +71,11 @@ class ViewClass:
 
     name: str
     macro: str
-    """The macro that says that the class exists."""
+    """The macro that is defined if the class exists."""
     parameters: tuple[Binding, ...]
     """The constructor's parameters: the view's arguments, and the index of the result if there are several."""
     members: tuple[Binding, ...]
-    """The same as they are held: owned, not referred to."""
+    """The members that own the constructor's parameters."""
     call: str
     """Replays the view."""
 
@@ -97,7 +97,7 @@ class ViewClass:
         return ViewClass(view_class_name(function), macro, parameters, members, call)
 
     def declaration(self) -> str:
-        """Return the class, but for the bodies of its functions."""
+        """Return the class, without the bodies of its functions."""
         initializers = ", ".join([_initializer(binding) for binding in self.parameters])
         constructor = f"{self.name}({render_defns(self.parameters)}){f' : {initializers}' if initializers else ''}"
         members = [member.defn() for member in self.members]

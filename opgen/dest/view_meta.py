@@ -1,8 +1,8 @@
 """Views → `ViewMetaClasses.h/.cpp` and `FunctionalInverses.h`: how each is replayed, and inverted.
 
-When functionalization makes a view it keeps an object of a class for the operator.  Its `forward`
-takes the view of another base; its `reverse` puts a changed view back into its base, through a
-function of `FunctionalInverses`, which is only declared here: torch's authors write it.
+For each view, functionalization keeps an object of the operator's class.  Its `forward` replays the view
+on another base; its `reverse` writes a mutated view back to its base with a handwritten function of
+`FunctionalInverses`, which is only declared.
 
     struct TORCH_API diagonal_ViewMeta : public ViewMeta {
       Tensor forward(const Tensor& base) override;
@@ -38,7 +38,7 @@ _INVERSES: Final = "FunctionalInverses.h"
 def emit_view_meta_classes(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `ViewMetaClasses.h` and `ViewMetaClasses.cpp`."""
     del options
-    # Without all operators there is no functionalization, hence no class that it would use.
+    # Selective builds have no functionalization, so they need no classes.
     has_classes = program.selector.include_all_operators
 
     def render(group: NativeFunctionsViewGroup) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -111,7 +111,7 @@ def _base_arguments(view_meta: ViewMeta) -> str:
 
 
 def _initializers(view_meta: ViewMeta) -> Iterator[str]:
-    """Yield the initializer of each attribute; a vector copies the list that its parameter refers to."""
+    """Yield the initializer of each attribute; a vector copies the list of its parameter."""
     for attribute, parameter in zip(view_meta.attributes, view_meta.extra_ctor_arguments, strict=True):
         is_vector = isinstance(attribute.nctype.type, VectorCType)
         yield f"{attribute.name}({parameter.name}{'.vec()' if is_vector else ''})"
@@ -145,7 +145,7 @@ def _render_members(program: Program, group: NativeFunctionsViewGroup, view_meta
 
 
 def _render_replay(program: Program, view_meta: ViewMeta, function: NativeFunction, *, copies: bool) -> str:
-    """Return statements that replay the view with `function`, or copy instead."""
+    """Return statements that replay the view with `function`, or its copy."""
     alone = _TAKEN_ALONE.get(str(view_meta.func.name)) if program.release.takes_one_view else None
     if alone is not None:
         name = alone.copy if copies else alone.view
@@ -187,7 +187,7 @@ _TAKEN_ALONE: Final[Mapping[str, _TakenAlone]] = MappingProxyType(
         "unbind.int": _TakenAlone((), "select_int", "select_copy_int", "base, dim, out_index"),
     }
 )
-"""Operators that return several views, each with the operator that takes one of them."""
+"""Operators that return several views, each with the operator for a single view."""
 
 
 def _render_to_out_index(view_meta: ViewMeta) -> str:

@@ -1,8 +1,8 @@
 r"""The operators → `VmapGeneratedPlumbing.h`: functions that unwrap arguments for batching rules.
 
-Under vmap, a tensor may be a batch of them at some level.  For each operator on tensors, a function
-template takes such tensors apart into a value and its batch dimension, calls the batching rule
-with both, and makes batches of the results.  The rules themselves are written by hand.
+Under vmap, a tensor may be a BatchedTensor at some level.  For each operator on tensors, a function
+template unwraps such tensors to a value and its batch dimension, calls the batching rule with both, and
+rewraps the results.  The rules are handwritten.
 
     at::Tensor neg_generated_plumbing(const at::Tensor & self) {
       …
@@ -47,7 +47,7 @@ _RETURNING_NUMBERS: Final = frozenset(
         "_scaled_dot_product_flash_attention.quantized",
     }
 )
-"""Operators that get plumbing although they don't return tensors only: their rules pass the rest on."""
+"""Operators that get plumbing although they also return other values, which their rules return unchanged."""
 
 
 def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -57,7 +57,7 @@ def emit_vmap_plumbing(program: Program, options: Options, templates: TemplateSe
 
 
 def render_plumbing(program: Program, function: NativeFunction) -> str | None:
-    """Return the function template for `function`; None if batching rules can't serve it."""
+    """Return the function template for `function`; None if it can't have a batching rule."""
     func = function.func
     arguments = func.arguments.flat_all
     if not any(a.type.is_tensor_like() for a in arguments):
@@ -80,7 +80,7 @@ def _returns_tensors(func: FunctionSchema) -> bool:
 
 
 def _changes_self_only(func: FunctionSchema) -> bool:
-    """Return whether this is an in-place form that writes only to its first argument, a tensor."""
+    """Return whether this is an in-place form that mutates only its first argument, a tensor."""
     if func.kind() is not SchemaKind.inplace:
         return False
     first, *rest = func.arguments.flat_all
@@ -90,7 +90,7 @@ def _changes_self_only(func: FunctionSchema) -> bool:
 def _render(program: Program, function: NativeFunction, kind: str, *statements: str) -> str:
     """Return a function template that names its `kind` if it is used outside of vmap.
 
-    `statements` run once tensors are taken apart; lists of tensors are passed to the rule as they are.
+    `statements` run after tensors are unwrapped; lists of tensors are passed to the rule unchanged.
     """
     name = function.func.name.unambiguous_name()
     arguments = function.func.arguments.flat_all

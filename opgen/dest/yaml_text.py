@@ -1,7 +1,6 @@
 r"""Plain values → YAML that any reader reads as the same values, several times as fast as PyYAML.
 
-A text is written plain where no reader, of YAML 1.1 or 1.2, can take it for anything else, and is
-quoted otherwise.
+Strings are plain if they are unambiguous in both YAML 1.1 and 1.2, and quoted otherwise.
 
     scalar("at::Tensor")   at::Tensor         scalar(True)     true
     scalar("yes")          'yes'              scalar(1e-05)    1.0e-05
@@ -26,7 +25,7 @@ _UNPRINTABLE: Final = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U0
 
 
 def scalar(value: Scalar) -> str:
-    """`value` as one line of YAML."""
+    """Return `value` as one line of YAML."""
     if isinstance(value, str):
         return value if _PLAIN(value) else _quoted(value)
     if value is None:
@@ -37,7 +36,7 @@ def scalar(value: Scalar) -> str:
 
 
 def mapping(items: Mapping[str, Scalar], indent: str) -> str:
-    """`items` as the lines of an element of a list that is indented by `indent`."""
+    """Return `items` as the lines of an element of a list that is indented by `indent`."""
     lines = f"\n{indent}  ".join([f"{key}: {scalar(value)}" for key, value in items.items()])
     return f"{indent}- {lines}\n"
 
@@ -52,13 +51,13 @@ def _quoted(text: str) -> str:
     if not _UNPRINTABLE.search(text):
         return "'" + text.replace("'", "''") + "'"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + _UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", escaped) + '"'
+    return '"' + _UNPRINTABLE.sub(lambda match: f"\\U{ord(match[0]):08x}", escaped) + '"'
 
 
 def _float(value: float) -> str:
     if math.isfinite(value):
         digits, exponent, power = repr(value).partition("e")
-        # YAML 1.1 takes `1e-05` for a text.
+        # YAML 1.1 reads `1e-05` as a string.
         point = "" if "." in digits else ".0"
         sign = "" if not exponent or power.startswith("-") else "+"
         return f"{digits}{point}{exponent}{sign}{power.removeprefix('+')}"

@@ -74,7 +74,7 @@ def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[
         schemas=[string_literal(functional_schema(f.func)) for f in functional],
         forms=forms,
         functional=_names(functional),
-        writing=_names([f for f in boxed if f.func.arguments.written]),
+        writing=_names([f for f in boxed if f.func.arguments.mutated]),
         undifferentiated=[*_names(undifferentiated), *forms],
         selecting=_names(selecting),
     )
@@ -89,7 +89,7 @@ def _names(functions: list[NativeFunction]) -> list[str]:
 
 def needs_functional_form(extension: Extension, function: NativeFunction) -> bool:
     """Return whether functionalization needs a generated form: the operator writes, and torch can't make one itself."""
-    if not function.func.arguments.written or has_composite_implicit_kernel(function):
+    if not function.func.arguments.mutated or has_composite_implicit_kernel(function):
         return False
     in_group = any(function in group.functions() for group in extension.program.groups)
     return not in_group and not is_functionalized_by_torch(function.func)
@@ -98,7 +98,7 @@ def needs_functional_form(extension: Extension, function: NativeFunction) -> boo
 def is_functionalized_by_torch(func: FunctionSchema) -> bool:
     """Return whether torch's own compiler calls the operator on copies: it returns nothing, or fresh tensors."""
     # torch takes lists that may hold None, and fails when it does.
-    written = all(a.type in _DISPATCHED and a.type != _LIST_WITH_GAPS for a in func.arguments.written)
+    written = all(a.type in _DISPATCHED and a.type != _LIST_WITH_GAPS for a in func.arguments.mutated)
     return written and all(r.annotation is None and r.type == _TENSOR for r in func.returns)
 
 

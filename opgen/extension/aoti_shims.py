@@ -175,7 +175,7 @@ def _shims(extension: Extension) -> Iterator[Shim]:
     signatures = _find(extension).signatures
     for key in (*_DEVICES, *_COMPOSITE_KEYS):
         if key in extension.keys:
-            for form in (form for served in extension.served_by(key) for form, _ in served.forms):
+            for form in (form for group_kernels in extension.groups_under(key) for form, _ in group_kernels.forms):
                 if form in signatures:
                     yield _shim(extension, form, key, signatures[form])
 

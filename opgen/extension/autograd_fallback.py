@@ -87,7 +87,7 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
 def _hides_writes(function: NativeFunction) -> bool:
     """Return whether the operator writes to more than it returns."""
     returned = function.func.aliased_return_names()
-    return any(argument.name not in returned for argument in function.func.arguments.written)
+    return any(argument.name not in returned for argument in function.func.arguments.mutated)
 
 
 def needs_fallback(extension: Extension, function: NativeFunction) -> bool:

@@ -133,7 +133,7 @@ def _file(
     has_python = extension.python is not None
     home = extension_home(extension.namespace)
     infos = _infos(chosen)
-    nodes = nodes_of(infos, keeps_more=home.keeps_more)
+    nodes = nodes_of(infos, saves_more_types=home.saves_more_types)
     pieces = list(kernel_pieces(replace(autograd, functions=tuple(chosen)), home))
     path = f"RegisterDerivatives{suffix}.cpp"
     file = render_file(

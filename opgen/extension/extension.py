@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from opgen.api.signatures import Signatures
-from opgen.dest.served_forms import KernelKind, KernelMap, Served
+from opgen.dest.group_kernels import GroupKernels, KernelKind, KernelMap
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
 from opgen.extension.backends import backend
 from opgen.frozen_dataclass import dataclass
@@ -73,12 +73,12 @@ class Extension:
         """Return the function's signatures, derived once."""
         return self.program.signatures(function)
 
-    def served_by(self, key: DispatchKey) -> Iterator[Served]:
+    def groups_under(self, key: DispatchKey) -> Iterator[GroupKernels]:
         """Yield the operators that have kernels under the key, group by group."""
-        for served in self.kernels.served_by(key):
-            forms = tuple((form, service) for form, service in served.forms if _is_wanted(served, form, service))
+        for group_kernels in self.kernels.groups_under(key):
+            forms = tuple((form, kind) for form, kind in group_kernels.forms if _is_wanted(group_kernels, form, kind))
             if forms:
-                yield replace(served, forms=forms)
+                yield replace(group_kernels, forms=forms)
 
     @property
     def package(self) -> str:
@@ -100,14 +100,14 @@ class Extension:
         }
 
 
-def _is_wanted(served: Served, form: NativeFunction, service: KernelKind) -> bool:
+def _is_wanted(group_kernels: GroupKernels, form: NativeFunction, kind: KernelKind) -> bool:
     """Return whether a form gets a kernel under a key.
 
     A structured operator needs none under CompositeExplicitAutogradNonFunctional: every backend has
     all of its forms already.
     """
-    if service is KernelKind.STRUCTURED:
-        return served.index.dispatch_key is not DispatchKey.CompositeExplicitAutogradNonFunctional
+    if kind is KernelKind.STRUCTURED:
+        return group_kernels.index.dispatch_key is not DispatchKey.CompositeExplicitAutogradNonFunctional
     return True
 
 
@@ -143,7 +143,7 @@ def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
     for key in dict.fromkeys((*extension.program.backend_indices, DispatchKey.Meta)):
         if wanted is not None and key not in wanted and not is_generic_dispatch_key(key):
             continue
-        if next(extension.served_by(key), None) is not None:
+        if next(extension.groups_under(key), None) is not None:
             yield key
 
 

@@ -18,9 +18,9 @@ from typing import Final
 
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import device_check, device_guard
+from opgen.dest.group_kernels import GroupKernels, KernelKind
 from opgen.dest.kernel_calls import KernelCalls, Wrapper, block
 from opgen.dest.register_unstructured import wrap_meta_inplace, wrapper_name
-from opgen.dest.served_forms import KernelKind, Served
 from opgen.dispatch_keys import DispatchKey, is_cuda_dispatch_key
 from opgen.extension.backends import Backend, backend
 from opgen.extension.batching import is_decomposed_by_vmap, wrap_batch_rule
@@ -41,9 +41,9 @@ def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterat
     """Yield `CPUFunctions.h` and the `ops/…_cpu_dispatch.h` that it includes, for each key."""
     for key in filter(has_functions, extension.keys):
         declared: dict[str, list[str]] = {}
-        for served in extension.served_by(key):
-            lines = declared.setdefault(served.first.root_name, [])
-            for form, _ in served.forms:
+        for group_kernels in extension.groups_under(key):
+            lines = declared.setdefault(group_kernels.first.root_name, [])
+            for form, _ in group_kernels.forms:
                 lines += [signature.decl() for signature in extension.signatures(form).cpp_backend.signatures()]
         suffix = f"_{key.lower()}_dispatch"
         for name, declarations in declared.items():
@@ -98,14 +98,14 @@ class _Function:
 
 
 def _registrations(extension: Extension, calls: KernelCalls, key: DispatchKey, templates: TemplateSet) -> OutputFile:
-    served, known = tuple(extension.served_by(key)), backend(key)
-    wrappers = [_wrap(extension, calls, each, form, service) for each in served for form, service in each.forms]
-    allocates = any(service is KernelKind.STRUCTURED for each in served for _, service in each.forms)
+    group_kernels, known = tuple(extension.groups_under(key)), backend(key)
+    wrappers = [_wrap(extension, calls, each, form, kind) for each in group_kernels for form, kind in each.forms]
+    allocates = any(kind is KernelKind.STRUCTURED for each in group_kernels for _, kind in each.forms)
     env = {
         "key": str(key),
         "backend": key.lower(),
         "unit": f"register_{key.lower()}",
-        "includes": [*_includes(extension, known, served, allocates), *_device_includes(key)],
+        "includes": [*_includes(extension, known, group_kernels, allocates), *_device_includes(key)],
         "allocates": allocates,
         "finds_devices": any("(device_in(" in wrapper.definition for wrapper in wrappers),
         "wrappers": [_registered(extension, wrapper) for wrapper in wrappers],
@@ -131,7 +131,9 @@ def _memory(known: Backend) -> dict[str, str]:
     }
 
 
-def _includes(extension: Extension, known: Backend, served: Iterable[Served], allocates: bool) -> Iterator[str]:
+def _includes(
+    extension: Extension, known: Backend, group_kernels: Iterable[GroupKernels], allocates: bool
+) -> Iterator[str]:
     if allocates:
         if known.allocator is not None:
             yield known.allocator.include
@@ -139,9 +141,9 @@ def _includes(extension: Extension, known: Backend, served: Iterable[Served], al
         yield header(extension, "detail/Elementwise.h")
     if known.key is DispatchKey.FuncTorchBatched:
         yield header(extension, "detail/Batching.h")
-    if any(form.is_boxed for each in served for form, _ in each.forms):
+    if any(form.is_boxed for each in group_kernels for form, _ in each.forms):
         yield header(extension, "detail/Boxing.h")
-    names = {each.first.root_name for each in served}
+    names = {each.first.root_name for each in group_kernels}
     yield from operator_headers(extension, "_native", names)
     yield from operator_headers(extension, "_ops", names)
     if has_functions(known.key):
@@ -153,15 +155,15 @@ def _device_includes(key: DispatchKey) -> tuple[str, ...]:
 
 
 def _wrap(
-    extension: Extension, calls: KernelCalls, served: Served, form: NativeFunction, service: KernelKind
+    extension: Extension, calls: KernelCalls, group_kernels: GroupKernels, form: NativeFunction, kind: KernelKind
 ) -> Wrapper:
-    if served.index.dispatch_key is DispatchKey.FuncTorchBatched:
-        return wrap_batch_rule(extension, form, served.index)
-    if service is KernelKind.STRUCTURED and served.group is not None:
-        return wrap_structured(extension, served.group, form, served.index)
-    if service is KernelKind.META_INPLACE:
-        return wrap_meta_inplace(calls, form, served.index)
-    return _wrap_kernel(calls, form, served.index)
+    if group_kernels.index.dispatch_key is DispatchKey.FuncTorchBatched:
+        return wrap_batch_rule(extension, form, group_kernels.index)
+    if kind is KernelKind.STRUCTURED and group_kernels.group is not None:
+        return wrap_structured(extension, group_kernels.group, form, group_kernels.index)
+    if kind is KernelKind.META_INPLACE:
+        return wrap_meta_inplace(calls, form, group_kernels.index)
+    return _wrap_kernel(calls, form, group_kernels.index)
 
 
 def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:

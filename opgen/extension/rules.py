@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Final
 
 from opgen.api.autograd import Infos
-from opgen.api.autograd_nodes import is_kept
+from opgen.api.autograd_nodes import can_be_saved
 from opgen.api.cpp import CppSignature
 from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note, Span
@@ -360,7 +360,7 @@ def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagn
 def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
     """What formulas use is kept in nodes, which the compiler of graphs has to understand."""
     differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
-    names = {one.name for info in infos.values() for one in info.all_saved_inputs if not is_kept(one.nctype.type)}
+    names = {one.name for info in infos.values() for one in info.all_saved_inputs if not can_be_saved(one.nctype.type)}
     for argument in function.func.arguments.flat_all:
         if argument.name in names:
             use = f"formulas of '{function.func.name}' use '{argument.name}'"

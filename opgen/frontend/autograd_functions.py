@@ -27,14 +27,14 @@ def derive_autograd(
     namespace: str = "aten",
     python: TorchFunctions | None = None,
 ) -> AutogradProgram | None:
-    """Return the operators of a program with their derivatives; None, with errors logged, after errors.
+    """Return the operators of a program with their derivatives; None, with errors logged, if it fails.
 
     Args:
         program: The operators.
         derivatives: The file of formulas.
-        log: Gets all errors.
-        selector: Says which operators get kernels.
-        namespace: The namespace that kernels are registered in; its operators get kernels.
+        log: Receives all errors.
+        selector: Selects the operators that get kernels.
+        namespace: The namespace whose operators get kernels, registered in the same namespace.
         python: torch's operators, for formulas in Python; None for formulas in C++.
     """
     infos = load_derivatives(derivatives, program.functions, program.view_groups, log, python=python)

@@ -48,32 +48,34 @@ def qualified_name(node: Node) -> Scalar:
 
 
 def _qualified(name: Scalar, namespaces: int) -> Scalar:
-    """Return `name` if its parts are identifiers and it has not too many namespaces.  Raises UserError."""
+    """Return `name` if its parts are identifiers and it has at most `namespaces` namespaces.  Raises UserError."""
     if is_identifier(name.text):
-        return name  # as nearly all of them are
-    at = 0
+        return name  # fast path
+    offset = 0
     parts = name.text.split("::")
     for part in parts[: namespaces + 1]:
-        _check_identifier(name, at, part)
-        at += len(part) + 2
+        _check_identifier(name, offset, part)
+        offset += len(part) + 2
     if len(parts) > namespaces + 1:
         message = (
             f"'{name.text}' has more than {namespaces} namespaces" if namespaces else "write a name without a namespace"
         )
-        raise UserError(Diagnostic("too-many-namespaces", message, name.span_at(at - 2, len(name.text))))
+        raise UserError(Diagnostic("too-many-namespaces", message, name.span_at(offset - 2, len(name.text))))
     return name
 
 
-def _check_identifier(name: Scalar, at: int, part: str) -> None:
-    """Report the first character of `part`, at offset `at` of `name`, that an identifier can't have."""
-    found = _IDENTIFIER.match(part)
-    good = found.end() if found else 0
-    if not part or good < len(part):
-        span = name.span_at(at + good, at + good + 1)
-        problem = f"'{part[good]}' is not allowed in a C++ name" if part else "a part of this C++ name is missing"
-        if part and not good and part[0].isdigit():
+def _check_identifier(name: Scalar, offset: int, part: str) -> None:
+    """Report the first character of `part`, at offset `offset` of `name`, that an identifier can't have."""
+    match = _IDENTIFIER.match(part)
+    legal_length = match.end() if match else 0
+    if not part or legal_length < len(part):
+        span = name.span_at(offset + legal_length, offset + legal_length + 1)
+        problem = (
+            f"'{part[legal_length]}' is not allowed in a C++ name" if part else "a part of this C++ name is missing"
+        )
+        if part and not legal_length and part[0].isdigit():
             problem = "a C++ name can't start with a digit"
         raise UserError(Diagnostic("bad-identifier", problem, span, "use letters, digits and '_'"))
     if part in KEYWORDS:
-        span = name.span_at(at, at + len(part))
+        span = name.span_at(offset, offset + len(part))
         raise UserError(Diagnostic("bad-identifier", f"'{part}' is a keyword of C++, not a name", span))

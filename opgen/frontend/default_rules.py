@@ -1,10 +1,10 @@
-"""The default of an argument → the fix, if it doesn't have the argument's type.
+"""Checks the default of an argument against its type → the fix if they don't match.
 
     int dim=0.5      an 'int' is a whole number, as in '0'
     Tensor[] more=[] only 'Tensor[]?' has a default, and that is 'None'
 
-The rules are those of `torch::jit::parseSchema`, which reads schemas when a library is loaded, less what that reads and
-C++ can't: it doesn't compare a default with its type.
+The rules are those of `torch::jit::parseSchema`, which parses schemas when a library is loaded, without the defaults
+that it accepts but C++ doesn't: it never compares a default with its type.
 """
 
 from __future__ import annotations
@@ -19,62 +19,62 @@ from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9]\d*)")
 _NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_LARGEST: Final = 2**63 - 1
+_MAX_INT: Final = 2**63 - 1
 
 
-def wanted_default(default: str, t: Type) -> str:
-    """Return what the default of an argument of type `t` must be instead; empty if `default` is legal."""
+def expected_default(default: str, t: Type) -> str:
+    """Return the expected form of a default of type `t`; empty if `default` is legal."""
     if isinstance(t, OptionalType):
-        return "" if default == "None" else _wanted_of_optional(default, t)
+        return "" if default == "None" else _expected_optional(default, t)
     if isinstance(t, ListType):
-        return _wanted_of_list(default, t)
-    legal, wanted = _of_base(t)
-    return "" if legal(default) else wanted
+        return _expected_list(default, t)
+    legal, expected = _base_check(t)
+    return "" if legal(default) else expected
 
 
-def _wanted_of_optional(default: str, t: OptionalType) -> str:
+def _expected_optional(default: str, t: OptionalType) -> str:
     elem = t.elem
-    if isinstance(elem, ListType) and elem.size is not None and elem.elem in _LISTED:
+    if isinstance(elem, ListType) and elem.size is not None and elem.elem in _LIST_ELEMENTS:
         if default.startswith("["):
             return f"'{t}' takes one element for all, or 'None'"
         elem = elem.elem
     if not isinstance(elem, BaseType) or elem.name not in _BASES:
         return f"'{t}' takes only 'None'"
-    wanted = wanted_default(default, elem)
-    return wanted and f"{wanted}, or 'None'"
+    expected = expected_default(default, elem)
+    return expected and f"{expected}, or 'None'"
 
 
-def _wanted_of_list(default: str, t: ListType) -> str:
-    if t.elem not in _LISTED:
+def _expected_list(default: str, t: ListType) -> str:
+    if t.elem not in _LIST_ELEMENTS:
         return _only_none(t)
-    legal, wanted = _of_base(t.elem)
+    legal, expected = _base_check(t.elem)
     if not default.startswith("["):
         is_legal = t.size is not None and default != "Mean" and legal(default)
         return "" if is_legal else f"'{t}' takes a list, such as '[]'"
     elements = [word.strip() for word in default[1:-1].split(",")] if default[1:-1].strip() else []
-    # A size of 1 says only that a number may stand for a list.
+    # A size of 1 only means that a number may be passed instead of a list.
     if t.size is not None and 1 < t.size < len(elements):
         return f"'{t}' takes at most {t.size} elements"
-    return "" if all(map(legal, elements)) else wanted
+    return "" if all(map(legal, elements)) else expected
 
 
 _Check = tuple[Callable[[str], bool], str]
 """A check that a text is a value of a type, and the description of such values."""
 
 
-def _of_base(t: Type) -> _Check:
-    found = _BASES.get(t.name) if isinstance(t, BaseType) else None
-    return found or (lambda _: False, _only_none(t))
+def _base_check(t: Type) -> _Check:
+    check = _BASES.get(t.name) if isinstance(t, BaseType) else None
+    return check or (lambda _: False, _only_none(t))
 
 
 def _only_none(t: Type) -> str:
     if isinstance(t, ListType) and isinstance(t.elem, OptionalType):
-        return f"a '{t}' can't have a default"
+        return f"the type '{t}' can't have a default"
     return f"only '{t}?' can have a default, which is 'None'"
 
 
 def _is_whole(text: str) -> bool:
-    return _WHOLE.fullmatch(text) is not None and -_LARGEST - 1 <= int(text) <= _LARGEST
+    return _WHOLE.fullmatch(text) is not None and -_MAX_INT - 1 <= int(text) <= _MAX_INT
 
 
 def _is_number(text: str) -> bool:
@@ -118,5 +118,5 @@ _BASES: Final[Mapping[BaseTy, _Check]] = MappingProxyType(
         BaseTy.MemoryFormat: (_one_of("contiguous_format"), "a 'MemoryFormat' is 'contiguous_format'"),
     }
 )
-_LISTED: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool)))
+_LIST_ELEMENTS: Final = frozenset(map(BaseType, (BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.bool)))
 """The element types of lists that may have a default."""

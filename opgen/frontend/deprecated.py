@@ -1,13 +1,13 @@
-"""deprecated.yaml → the old signatures that Python still accepts.
+"""deprecated.yaml → the deprecated signatures that Python still accepts.
 
-An entry says what the old signature was, and how a call in its terms reads with today's C++ function.
-It is bound beside the operator's own signatures, but never suggested to a user.
+An entry has the deprecated signature, and a call of the current C++ function with its arguments.
+The binding accepts it in addition to the operator's own signatures, but never suggests it.
 
     - name: addmm(Scalar beta, Tensor self, Tensor mat1, Tensor mat2) -> Tensor
       aten: addmm(self, mat1, mat2, beta, 1)
 
-becomes a `DeprecatedForm` of the operator `addmm`: that is the overload called `addmm` in C++ that
-takes a tensor, two more, and two scalars.
+becomes a `DeprecatedForm` of the operator `addmm`: the overload of the C++ function `addmm` that takes
+three tensors and two scalars.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class _Word:
 
     @property
     def is_name(self) -> bool:
-        """Whether it must be an argument of the deprecated schema."""
+        """Whether it names an argument of the deprecated schema."""
         return self.kind == "name" and self.text not in ("true", "false")
 
 
 def load_deprecated(
     where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics
 ) -> tuple[DeprecatedForm, ...]:
-    """Return the deprecated signatures of a file, in its order; errors are logged and left out."""
+    """Return the deprecated signatures of a file, in its order; errors are logged and skipped."""
     root = load_yaml(where, log)
     if root is None:
         return ()
@@ -74,17 +74,17 @@ def load_deprecated(
     for function in functions:
         by_name.setdefault(cpp_name(function.func), []).append(function)
     forms: list[DeprecatedForm] = []
-    places: dict[str, Scalar] = {}
+    seen: dict[str, Scalar] = {}
     for node in root.items:
         try:
-            forms.extend(_read_form(node, by_name, places, log))
+            forms.extend(_read_form(node, by_name, seen, log))
         except UserError as problem:
             log.extend(problem.diagnostics)
     return tuple(forms)
 
 
 def _read_form(
-    node: Node, by_name: Mapping[str, list[NativeFunction]], places: dict[str, Scalar], log: Diagnostics
+    node: Node, by_name: Mapping[str, list[NativeFunction]], seen: dict[str, Scalar], log: Diagnostics
 ) -> Iterator[DeprecatedForm]:
     values = read_fields(node, TABLE, "a deprecated signature", log)
     if values is None:
@@ -95,7 +95,7 @@ def _read_form(
         check_argument_names(schema, where.text)
     except SchemaError as problem:
         raise schema_diagnostic(problem, where, 0) from None
-    _check_new(str(schema), where, places)
+    _check_duplicate(str(schema), where, seen)
     name, words = _read_call(values[ATEN])
     arguments = {argument.name: argument for argument in schema.arguments.flat_all}
     _check_words(words, arguments, values[ATEN])
@@ -105,8 +105,8 @@ def _read_form(
     yield DeprecatedForm(function, Deprecation(schema, tuple(word.text for word in words)))
 
 
-def _check_new(schema: str, where: Scalar, places: dict[str, Scalar]) -> None:
-    first = places.setdefault(schema, where)
+def _check_duplicate(schema: str, where: Scalar, seen: dict[str, Scalar]) -> None:
+    first = seen.setdefault(schema, where)
     if first is not where:
         notes = (Note("first given here", first.span),)
         raise UserError(
@@ -154,9 +154,9 @@ def _check_all_used(words: Iterable[_Word], arguments: Mapping[str, Argument], w
 
 
 def _argument_span(name: str, schema: Scalar) -> Span:
-    """Return the place of the argument `name` in a schema."""
-    found = re.search(rf"\b{re.escape(name)}\s*(?=[,=)])", schema.text)
-    return schema.span_at(found.start(), found.start() + len(name)) if found else schema.span
+    """Return the span of the argument `name` in a schema."""
+    match = re.search(rf"\b{re.escape(name)}\s*(?=[,=)])", schema.text)
+    return schema.span_at(match.start(), match.start() + len(name)) if match else schema.span
 
 
 def _find(
@@ -166,7 +166,7 @@ def _find(
     by_name: Mapping[str, list[NativeFunction]],
     where: Scalar,
 ) -> NativeFunction:
-    """Return the operator that the call reaches."""
+    """Return the operator that the call resolves to."""
     candidates = by_name.get(name)
     if candidates is None:
         message = f"there is no C++ function '{name}'"
@@ -175,8 +175,8 @@ def _find(
     for function in candidates:
         if _takes(function, words, arguments):
             return function
-    given = ", ".join(str(arguments[word.text].type) if word.is_name else word.text for word in words)
-    message = f"no overload of '{name}' takes ({given})"
+    argument_types = ", ".join(str(arguments[word.text].type) if word.is_name else word.text for word in words)
+    message = f"no overload of '{name}' takes ({argument_types})"
     notes = tuple(Note(f"there is '{function.func}'", function.loc) for function in candidates)
     has_out = any(function.func.is_out_fn() for function in candidates)
     label = "out arguments come first, as in C++" if has_out else ""
@@ -186,26 +186,26 @@ def _find(
 def _takes(function: NativeFunction, words: tuple[_Word, ...], arguments: Mapping[str, Argument]) -> bool:
     """Return whether the C++ function accepts the words, by their types."""
     own = function.func.arguments
-    wanted = [argument.type for argument in (*own.out, *own.flat_non_out)]
-    if own.tensor_options is not None or len(wanted) != len(words):
+    types = [argument.type for argument in (*own.out, *own.flat_non_out)]
+    if own.tensor_options is not None or len(types) != len(words):
         return False
-    return all(_fits(word, type, arguments) for word, type in zip(words, wanted, strict=True))
+    return all(_fits(word, type, arguments) for word, type in zip(words, types, strict=True))
 
 
-def _fits(word: _Word, wanted: Type, arguments: Mapping[str, Argument]) -> bool:
+def _fits(word: _Word, type: Type, arguments: Mapping[str, Argument]) -> bool:
     if word.is_name:
-        return arguments[word.text].type == wanted
-    plain = wanted.elem if isinstance(wanted, OptionalType) else wanted
+        return arguments[word.text].type == type
+    base = type.elem if isinstance(type, OptionalType) else type
     legal = _LITERAL_TYPES.get(word.kind, frozenset({BaseTy.bool}))
-    return isinstance(plain, BaseType) and plain.name in legal
+    return isinstance(base, BaseType) and base.name in legal
 
 
 def _check_name(schema: FunctionSchema, function: NativeFunction, where: Scalar) -> None:
     """Check that a deprecated signature has the name of its operator, whose Python function it overloads."""
     if schema.name.name == function.func.name.name:
         return
-    written, own = str(schema.name.name), str(function.func.name.name)
-    message = f"a deprecated signature of '{own}' can't be named '{written}'"
+    name, own = str(schema.name.name), str(function.func.name.name)
+    message = f"a deprecated signature of '{own}' can't be named '{name}'"
     span = where.span_at(0, len(str(schema.name)))
     notes = (Note("the operator is defined here", function.loc),)
     raise UserError(Diagnostic("deprecated-name", message, span, f"write '{own}'", notes))

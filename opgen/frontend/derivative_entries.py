@@ -1,14 +1,13 @@
 """One entry of derivatives.yaml → the derivatives of an operator, by dispatch key.
 
-An entry names an operator by its whole schema; every other key is one of a few words or gives a
-formula: for the gradients of the arguments that it names, or for the tangents of the results.
+An entry names an operator by its full schema.  Every other key is a reserved key, or names the
+arguments or results that its formula is for: gradients of arguments, or tangents of results.
 
     - name: atan2(Tensor self, Tensor other) -> Tensor
       self, other: atan2_backward(grad, self, other, grad_input_mask)
       result: (-self_p * other_t + other_p * self_t) / (self_p.pow(2) + other_p.pow(2))
 
-What formulas may say is checked in `formula_rules`; which classes the graph's nodes get is decided
-by the whole file, in `derivatives`.
+`formula_rules` checks formulas; `derivatives` numbers the classes of autograd nodes over the whole file.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.frontend.entry_fields import schema_diagnostic
 from opgen.frontend.fields import boolean, kind_of, scalar
 from opgen.frontend.formula_languages import (
-    WrittenFormula,
+    FormulaSource,
     check_python,
     formula_scope,
     python_formula,
@@ -44,7 +43,7 @@ from opgen.frontend.formula_rules import (
     check_forward,
     check_gradients,
 )
-from opgen.frontend.formulas import find_problems, keep
+from opgen.frontend.formulas import find_problems, save_variables
 from opgen.frontend.forward_formulas import Backward, ForwardProblem, derive_forward
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar
 from opgen.frontend.python_formulas import FormulaScope, names_in
@@ -67,7 +66,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The keys of an entry in derivatives.yaml; `formula` stands for those that name arguments or results."""
-_WORDS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY, HANDLES_COMPLEX)
+_RESERVED_KEYS: Final = (NAME, DISPATCH, OUTPUT_DIFFERENTIABILITY, HANDLES_COMPLEX)
 
 AUTOGRAD_KEYS: Final = tuple(
     key.name
@@ -95,7 +94,7 @@ class DerivativeEntry:
     """An entry, parsed and checked."""
 
     name: Scalar
-    """The schema as written."""
+    """The schema, as spelled in the file."""
     operator: FormulaNames
     sets: Mapping[str, DerivativeSet]
     """By dispatch key."""
@@ -111,16 +110,16 @@ def read_derivative_entry(
     Args:
         node: The entry.
         functions: All operators by name.
-        log: Gets all errors.
+        log: Receives all errors.
         python: torch's operators, for formulas in Python; None for formulas in C++.
     """
     if not isinstance(node, MappingNode):
         label = "write keys such as 'name: ...' and 'self: ...'"
         log.error("wrong-kind", f"an entry must be a mapping, not {kind_of(node)}", node.span, label)
         return None
-    said = {key.text: value for key, value in node.entries}
+    by_key = {key.text: value for key, value in node.entries}
     try:
-        where = _read_name(said.get(NAME), node)
+        where = _read_name(by_key.get(NAME), node)
         function = _find_operator(where, functions)
     except UserError as problem:
         log.extend(problem.diagnostics)
@@ -128,19 +127,19 @@ def read_derivative_entry(
     before = log.error_count
     handles_complex = False
     try:
-        stated, conditions = _read_differentiability(said.get(OUTPUT_DIFFERENTIABILITY), function)
-        place = _place_of_condition(said.get(OUTPUT_DIFFERENTIABILITY)) if conditions else None
-        operator = FormulaNames.of(function, stated, conditions, place)
-        handles_complex = HANDLES_COMPLEX in said and boolean(said[HANDLES_COMPLEX])
+        stated, conditions = _read_differentiability(by_key.get(OUTPUT_DIFFERENTIABILITY), function)
+        location = _condition_location(by_key.get(OUTPUT_DIFFERENTIABILITY)) if conditions else None
+        operator = FormulaNames.of(function, stated, conditions, location)
+        handles_complex = HANDLES_COMPLEX in by_key and boolean(by_key[HANDLES_COMPLEX])
     except UserError as problem:
         log.extend(problem.diagnostics)
         operator = FormulaNames.of(function)
     languages = _Languages(operator, functions, python)
     if languages.is_python and operator.conditions is not None:
         message = "a condition in C++ can't decide whether results are differentiable if autograd is in Python"
-        log.error("formula-language", message, said[OUTPUT_DIFFERENTIABILITY].span, "write 'True' or 'False'")
-    by_key = _read_dispatch(node, said.get(DISPATCH), log)
-    sets = {key: _read_set(pairs, operator, languages, log) for key, pairs in by_key}
+        log.error("formula-language", message, by_key[OUTPUT_DIFFERENTIABILITY].span, "write 'True' or 'False'")
+    formulas = _read_dispatch(node, by_key.get(DISPATCH), log)
+    sets = {key: _read_set(pairs, operator, languages, log) for key, pairs in formulas}
     return DerivativeEntry(where, operator, sets, handles_complex) if log.error_count == before else None
 
 
@@ -158,11 +157,11 @@ def _read_name(value: Node | None, node: MappingNode) -> Scalar:
 
 def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> NativeFunction:
     """Return the operator that an entry is for; an extension's may have its namespace.  Raises UserError."""
-    # Most entries repeat the operator's schema exactly, so it isn't parsed again.
-    meant = functions.get(where.text.partition("(")[0])
-    if meant is not None and not meant.func.is_out_fn() and str(meant.func) == where.text:
-        return meant
-    foreign = next((f.namespace for f in functions.values() if f.func.is_liberal), None)
+    # Fast path: most entries repeat the operator's schema exactly, so it isn't parsed.
+    candidate = functions.get(where.text.partition("(")[0])
+    if candidate is not None and not candidate.func.is_out_fn() and str(candidate.func) == where.text:
+        return candidate
+    foreign = next((f.namespace for f in functions.values() if f.func.is_lenient), None)
     offset = len(foreign) + 2 if foreign is not None and where.text.startswith(f"{foreign}::") else 0
     text = where.text[offset:]
     try:
@@ -172,13 +171,13 @@ def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> Na
     name = str(schema.name)
     function = functions.get(name)
     if function is None:
-        raise _no_such_operator(where, name, functions)
+        raise _unknown_operator(where, name, functions)
     if str(function.func) != str(schema):
         message = f"'{name}' has a different schema"
         label = f"write '{function.func}'"
         start, end = _difference(text, str(function.func))
         span = where.span_at(offset + start, offset + end)
-        raise UserError(Diagnostic("schema-mismatch", message, span, label, (_here(function),)))
+        raise UserError(Diagnostic("schema-mismatch", message, span, label, (_definition_note(function),)))
     if function.func.is_out_fn():
         message = f"'{name}' is an out form, which is never differentiable"
         label = "write the functional form"
@@ -189,9 +188,9 @@ def _find_operator(where: Scalar, functions: Mapping[str, NativeFunction]) -> Na
 _WORD: Final = re.compile(r"->|\w+|[^\s\w]")
 
 
-def _difference(written: str, wanted: str) -> tuple[int, int]:
-    """Return start and end of the words in which `written` differs from `wanted`; at least one word."""
-    words, others = list(_WORD.finditer(written)), [word.group() for word in _WORD.finditer(wanted)]
+def _difference(text: str, expected: str) -> tuple[int, int]:
+    """Return the range of the words of `text` that differ from `expected`; at least one word."""
+    words, others = list(_WORD.finditer(text)), [word.group() for word in _WORD.finditer(expected)]
     start, end, other_end = 0, len(words), len(others)
     while start < min(end, other_end) and words[start].group() == others[start]:
         start += 1
@@ -201,7 +200,7 @@ def _difference(written: str, wanted: str) -> tuple[int, int]:
     return words[start].start(), words[max(start, end - 1)].end()
 
 
-def _no_such_operator(where: Scalar, name: str, functions: Mapping[str, NativeFunction]) -> UserError:
+def _unknown_operator(where: Scalar, name: str, functions: Mapping[str, NativeFunction]) -> UserError:
     overloads = [other for other in functions if other.partition(".")[0] == name.partition(".")[0]]
     near = closest(name, functions)
     if overloads and near not in overloads:
@@ -212,14 +211,14 @@ def _no_such_operator(where: Scalar, name: str, functions: Mapping[str, NativeFu
     return UserError(Diagnostic("unknown-operator", f"there is no operator '{name}'", span, label, notes))
 
 
-def _here(function: NativeFunction) -> Note:
+def _definition_note(function: NativeFunction) -> Note:
     return Note(f"'{function.func.name}' is here", function.loc)
 
 
 def _read_differentiability(
     value: Node | None, function: NativeFunction
 ) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
-    """Return which results are differentiable, and under which conditions; None if the entry doesn't say."""
+    """Return which results are differentiable, and under which conditions; None if the entry doesn't specify it."""
     if value is None:
         return None, None
     if not isinstance(value, ListNode):
@@ -231,7 +230,9 @@ def _read_differentiability(
         message = f"'{function.func.name}' has {_count(len(returns), 'result')}, but this list has {len(words)}"
         legal = ", ".join(str(returned.type.is_tensor_like()) for returned in returns)
         label = f"write one value for each, as in '[{legal}]'"
-        raise UserError(Diagnostic("differentiability-length", message, value.span, label, (_here(function),)))
+        raise UserError(
+            Diagnostic("differentiability-length", message, value.span, label, (_definition_note(function),))
+        )
     values = [_BOOLEANS.get(word.text.lower()) if word.is_plain else None for word in words]
     problems = [
         Diagnostic("not-differentiable", _no_gradient(returned), word.span, "write 'False'")
@@ -253,22 +254,22 @@ def _no_gradient(returned: Return) -> str:
 
 
 def _check_conditions(words: list[Scalar], function: NativeFunction) -> None:
-    """Return the conditions: C++ in terms of the arguments.  Raises UserError if there are several results."""
+    """Check conditions, which are C++ with the operator's arguments.  Raises UserError, also for several results."""
     if len(words) > 1:
         message = "only an operator with one result can have a condition"
         first = next(word for word in words if word.text.lower() not in _BOOLEANS or not word.is_plain)
         raise UserError(Diagnostic("several-conditions", message, first.span, "write 'True' or 'False'"))
-    known = frozenset([argument.name for argument in function.func.arguments.flat_non_out])
+    legal = frozenset([argument.name for argument in function.func.arguments.flat_non_out])
     for word in words:
-        problems = find_problems(word.text, identifiers(word.text), known)
+        problems = find_problems(word.text, identifiers(word.text), legal)
         if problems:
             first_problem = problems[0]
             span = word.span_at(first_problem.start, first_problem.end)
             raise UserError(Diagnostic(first_problem.id, first_problem.message, span, first_problem.label))
 
 
-def _place_of_condition(value: Node | None) -> FormulaPlace | None:
-    """Return where the one condition of a list was written."""
+def _condition_location(value: Node | None) -> FormulaPlace | None:
+    """Return the location of the single condition of a list."""
     return _place(value.items[0].span) if isinstance(value, ListNode) else None
 
 
@@ -283,7 +284,7 @@ Pair = tuple[Scalar, Node]
 
 def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -> Iterator[tuple[str, Sequence[Pair]]]:
     """Return the keys and formulas of an entry, by dispatch key."""
-    pairs = [pair for pair in node.entries if pair[0].text not in _WORDS]
+    pairs = [pair for pair in node.entries if pair[0].text not in _RESERVED_KEYS]
     if dispatch is None:
         yield DEFAULT_KEY, pairs
         return
@@ -314,7 +315,7 @@ def _read_dispatch(node: MappingNode, dispatch: Node | None, log: Diagnostics) -
 
 @dataclass(frozen=True, slots=True)
 class _Languages:
-    """The language that formulas are needed in."""
+    """The language that formulas must be in."""
 
     operator: FormulaNames
     functions: Mapping[str, NativeFunction]
@@ -323,11 +324,11 @@ class _Languages:
 
     @property
     def is_python(self) -> bool:
-        """Whether formulas are needed in Python."""
+        """Whether formulas must be in Python."""
         return self.torch is not None
 
     def scope(self) -> FormulaScope:
-        """Return what the names in formulas are."""
+        """Return the scope of the formulas."""
         return formula_scope(self.operator, self.functions, self.torch or TorchFunctions(None))
 
 
@@ -341,20 +342,20 @@ def _read_set(pairs: Sequence[Pair], operator: FormulaNames, languages: _Languag
     for key, value in pairs:
         is_constant = isinstance(value, Scalar) and value.text == NON_DIFFERENTIABLE
         names = _read_names(key, operator, seen, is_constant, log)
-        written = read_formula(key, value, log) if names else None
-        if written is None:
+        source = read_formula(key, value, log) if names else None
+        if source is None:
             continue
         var_names = tuple([named.text for named in names])
         if is_constant and not names[0].is_result:
             non_differentiable += var_names
         elif names[0].is_result:
-            forward += _forward_formula(written, var_names, languages, log)
+            forward += _forward_formula(source, var_names, languages, log)
         else:
-            formula, derivative = _read_backward(written, var_names, operator, languages, log)
+            formula, derivative = _read_backward(source, var_names, operator, languages, log)
             backward.append(formula)
             derivatives += [(key.text, derivative)] if derivative is not None else []
     log.extend(check_gradients(backward, operator))
-    # However a file orders them, torch computes gradients in the order of the arguments' names.
+    # torch computes gradients in the order of the argument names, not in the order of the file.
     backward.sort(key=_KEY_TEXT)
     derivatives.sort(key=itemgetter(0))
     differentiated = {name for _, derivative in derivatives for name in derivative.var_names}
@@ -373,36 +374,36 @@ def _read_set(pairs: Sequence[Pair], operator: FormulaNames, languages: _Languag
 
 
 def _forward_formula(
-    written: WrittenFormula, var_names: tuple[str, ...], languages: _Languages, log: Diagnostics
+    source: FormulaSource, var_names: tuple[str, ...], languages: _Languages, log: Diagnostics
 ) -> Iterator[Formula]:
-    """Yield a formula for tangents, which only autograd in C++ has."""
+    """Yield a formula for tangents, which only autograd in C++ supports."""
     if languages.is_python:
-        message = f"the formula for '{written.key.text}' is not used: the stable ABI has no forward mode"
-        log.remark("no-forward-mode", message, written.key.span)
+        message = f"the formula for '{source.key.text}' is not used: the stable ABI has no forward mode"
+        log.remark("no-forward-mode", message, source.key.span)
         return
-    text = written.for_cpp(log)
+    text = source.for_cpp(log)
     if text is not None:
-        yield Formula(written.key, var_names, text, identifiers(text.text))
+        yield Formula(source.key, var_names, text, identifiers(text.text))
 
 
 def _read_backward(
-    written: WrittenFormula,
+    source: FormulaSource,
     var_names: tuple[str, ...],
     operator: FormulaNames,
     languages: _Languages,
     log: Diagnostics,
 ) -> tuple[Formula, Derivative | None]:
-    """Return a formula for gradients, and what is made of it unless something is wrong with it."""
+    """Return a formula for gradients and its derivative; None for the derivative if the formula has errors."""
     before = log.error_count
-    formula = Formula(written.key, var_names, written.text, identifiers(written.text.text))
-    if written.is_cpp:
+    formula = Formula(source.key, var_names, source.text, identifiers(source.text.text))
+    if source.is_cpp:
         log.extend(check_backward(formula, operator))
-    if written.python is not None:
-        log.extend(check_python(written.python, languages.scope()))
+    if source.python is not None:
+        log.extend(check_python(source.python, languages.scope()))
     if languages.is_python:
-        found = python_formula(written, languages.scope(), log) if log.error_count == before else None
-        return formula, None if found is None else _derive_python(found, formula, operator)
-    return formula, None if written.for_cpp(log) is None else _derive(formula, operator)
+        translated = python_formula(source, languages.scope(), log) if log.error_count == before else None
+        return formula, None if translated is None else _derive_python(translated, formula, operator)
+    return formula, None if source.for_cpp(log) is None else _derive(formula, operator)
 
 
 _KEY_TEXT: Final = attrgetter("key.text")
@@ -412,15 +413,15 @@ _NAME: Final = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 def _read_names(
     key: Scalar, operator: FormulaNames, seen: dict[str, NamedValue], is_constant: bool, log: Diagnostics
 ) -> Sequence[NamedValue]:
-    """Return the arguments, or else the results, that a formula is for; empty if something is wrong with them.
+    """Return the arguments, or else the results, that a formula is for; empty if there are errors.
 
-    Any argument may be said to be constant.
+    Any argument may be declared non-differentiable.
     """
     names: list[NamedValue] = []
     problems: list[Diagnostic] = []
-    for found in _NAME.finditer(key.text):
-        name = found[0]
-        named = NamedValue(name, key, found.start(), name not in operator.parameters)
+    for match in _NAME.finditer(key.text):
+        name = match[0]
+        named = NamedValue(name, key, match.start(), name not in operator.parameters)
         names.append(named)
         if name in seen or name not in operator.values:
             problems.append(_explain_name(named, operator, seen))
@@ -445,11 +446,11 @@ def _explain_name(named: NamedValue, operator: FormulaNames, seen: Mapping[str, 
         note = Note("first given here", seen[name].span)
         return Diagnostic("duplicate-derivative", f"'{name}' already has a formula", named.span, "", (note,))
     words = (*operator.parameters, *operator.results)
-    if key in _WORDS:
+    if key in _RESERVED_KEYS:
         return Diagnostic("unknown-key", f"'{key}' is not allowed here", named.span, "move it beside 'dispatch'")
-    if closest(key, _WORDS) and not closest(key, words):
+    if closest(key, _RESERVED_KEYS) and not closest(key, words):
         message = f"unknown key '{key}' in the derivatives of '{operator.function.func.name}'"
-        return Diagnostic("unknown-key", message, named.span, did_you_mean(key, _WORDS))
+        return Diagnostic("unknown-key", message, named.span, did_you_mean(key, _RESERVED_KEYS))
     message = f"'{operator.function.func.name}' has no argument and no result '{name}'"
     return Diagnostic("unknown-argument", message, named.span, expected(name, words))
 
@@ -458,18 +459,20 @@ def _derive(formula: Formula, operator: FormulaNames) -> Derivative:
     """Return the derivative of a backward formula."""
     text, words = formula.value.text, formula.words
     is_outside = operator.function.namespace != "aten"
-    kept = keep(text, words, operator.kept_inputs(words), operator.kept_outputs(words), is_outside=is_outside)
+    saved = save_variables(
+        text, words, operator.saved_inputs(words), operator.saved_outputs(words), is_outside=is_outside
+    )
     named = words.intersection(operator.named_gradients).difference(operator.parameters)
     place = _place(formula.whole) if is_outside else None
-    return Derivative(kept.text, text, formula.var_names, kept.saved_inputs, kept.saved_outputs, named, place)
+    return Derivative(saved.text, text, formula.var_names, saved.saved_inputs, saved.saved_outputs, named, place)
 
 
 _PATH_PARTS: Final = 3
-"""How many parts of the path of a file a compiler names: enough to find it, and the same in any folder."""
+"""The number of path components in `#line` directives: enough to identify a file, and independent of its folder."""
 
 
 def _place(span: Span) -> FormulaPlace:
-    """Return where C++ was written, as compilers name it."""
+    """Return the location of C++ in a formula, for `#line` directives."""
     path = PurePath(span.source.name)
     return FormulaPlace(
         "/".join(part for part in path.parts[-_PATH_PARTS:] if part != path.anchor), span.line, span.column
@@ -480,16 +483,16 @@ def _derive_python(text: str, formula: Formula, operator: FormulaNames) -> Deriv
     """Return the derivative of a backward formula in Python, which saves the values that it names."""
     words = {name: legal_name(name) for name in operator.values}
     used = names_in(text)
-    named = frozenset(name for name, spelled in words.items() if spelled in used)
-    inputs = tuple([SavedAttribute(value, name) for name, value in operator.kept_inputs(named).items()])
-    outputs = tuple([SavedAttribute(value, name) for name, value in operator.kept_outputs(named).items()])
+    named = frozenset(name for name, python_name in words.items() if python_name in used)
+    inputs = tuple([SavedAttribute(value, name) for name, value in operator.saved_inputs(named).items()])
+    outputs = tuple([SavedAttribute(value, name) for name, value in operator.saved_outputs(named).items()])
     gradients = used.intersection(operator.named_gradients)
     return Derivative(text, formula.value.text, formula.var_names, inputs, outputs, gradients)
 
 
 def _derive_forwards(
     forward: Iterable[Formula],
-    known: Backward,
+    backward_formulas: Backward,
     operator: FormulaNames,
     log: Diagnostics,
 ) -> Iterator[ForwardDerivative]:
@@ -497,7 +500,7 @@ def _derive_forwards(
         log.extend(check_forward(formula, operator))
         types = tuple([operator.results[name].type for name in formula.var_names])
         try:
-            derived = derive_forward(formula.value.text, formula.words, formula.var_names, types, known)
+            derived = derive_forward(formula.value.text, formula.words, formula.var_names, types, backward_formulas)
         except ForwardProblem as problem:
             log.error("no-forward-formula", str(problem), formula.value.span, "write the formula")
         else:

@@ -1,7 +1,7 @@
 """derivatives.yaml → the derivatives of operators, or all errors in the file.
 
-This is the table of contents: entries are read one by one (`derivative_entries`); here the nodes of
-the graph get the names of their classes, and `_copy` operators get the derivatives of their views.
+`derivative_entries` reads each entry; this module names the classes of autograd nodes, and gives
+`_copy` operators the derivatives of their views.
 
     - name: mul.Tensor(Tensor self, Tensor other) -> Tensor     mul.Tensor: MulBackward0
     - name: mul.Scalar(Tensor self, Scalar other) -> Tensor     mul.Scalar: MulBackward1
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, united
+from opgen.api.autograd import DEFAULT_KEY, DifferentiabilityInfo, Infos, union
 from opgen.diagnostics import Diagnostics, Note, Source
 from opgen.frontend.derivative_entries import DerivativeEntry, DerivativeSet, read_derivative_entry
 from opgen.frontend.nodes import ListNode, load_yaml
@@ -38,13 +38,13 @@ def load_derivatives(
     *,
     python: TorchFunctions | None = None,
 ) -> Derivatives:
-    """Return the derivatives in a file; errors are logged and left out.
+    """Return the derivatives in a file; errors are logged and skipped.
 
     Args:
         where: The file.
         functions: The operators that it may name.
         view_groups: Views, whose `_copy` forms have the same derivatives.
-        log: Gets all errors.
+        log: Receives all errors.
         python: torch's operators, for formulas in Python; None for formulas in C++.
     """
     root = load_yaml(where, log)
@@ -57,24 +57,24 @@ def load_derivatives(
         return MappingProxyType({})
     by_name = {function.func.name.text: function for function in functions}
     entries = [read_derivative_entry(node, by_name, log, python) for node in root.items]
-    infos = dict(_name_nodes(_without_repeats(entries, log)))
+    infos = dict(_name_nodes(_without_duplicates(entries, log)))
     for view, copy in _copies(view_groups, infos):
-        infos[copy.func.name] = _copied(infos[view.func.name], copy)
+        infos[copy.func.name] = _adapt_to_copy(infos[view.func.name], copy)
     return MappingProxyType(infos)
 
 
-_OF_OPERATORS: Final = frozenset({"unknown-operator", "schema-mismatch"})
+_OPERATOR_ERRORS: Final = frozenset({"unknown-operator", "schema-mismatch"})
 
 
 def check_formulas(where: Source | Path, functions: Iterable[NativeFunction], log: Diagnostics) -> None:
     """Report the errors in a file of derivatives for definitions that have errors of their own.
 
-    `functions` are the operators that can be read.  What is wrong about an operator may follow from the errors in
-    the definitions, so it is not reported.
+    `functions` are the operators that could be read.  Errors about unknown operators or schemas aren't reported,
+    since errors in the definitions may cause them.
     """
-    found = Diagnostics()
-    load_derivatives(where, functions, (), found)
-    log.extend(each for each in found.all if each.id not in _OF_OPERATORS)
+    errors = Diagnostics()
+    load_derivatives(where, functions, (), errors)
+    log.extend(each for each in errors.all if each.id not in _OPERATOR_ERRORS)
 
 
 def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:
@@ -82,11 +82,11 @@ def used_dispatch_keys(derivatives: Derivatives) -> frozenset[str]:
     return frozenset(key for infos in derivatives.values() for key in infos)
 
 
-def _without_repeats(entries: Sequence[DerivativeEntry | None], log: Diagnostics) -> Iterator[DerivativeEntry]:
-    found: dict[OperatorName, DerivativeEntry] = {}
+def _without_duplicates(entries: Sequence[DerivativeEntry | None], log: Diagnostics) -> Iterator[DerivativeEntry]:
+    first_by_name: dict[OperatorName, DerivativeEntry] = {}
     for entry in filter(None, entries):
         name = entry.operator.function.func.name
-        first = found.setdefault(name, entry)
+        first = first_by_name.setdefault(name, entry)
         if first is entry:
             yield entry
         else:
@@ -99,12 +99,12 @@ def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorNa
     counters: defaultdict[str, Iterator[int]] = defaultdict(count)
     for entry in entries:
         infos = {}
-        for key, found in entry.sets.items():
+        for key, derivatives in entry.sets.items():
             op = None
-            if found.args_with_derivatives:
+            if derivatives.args_with_derivatives:
                 prefix = node_class_prefix(entry.operator.function.func.name.name.text, key)
                 op = f"{prefix}{next(counters[prefix])}"
-            infos[key] = _info(entry, found, op)
+            infos[key] = _info(entry, derivatives, op)
         yield entry.operator.function.func.name, MappingProxyType(infos)
 
 
@@ -113,19 +113,19 @@ def node_class_prefix(operator: str, key: str = DEFAULT_KEY) -> str:
     return operator.removesuffix("_forward").title().replace("_", "") + "Backward" + ("" if key == DEFAULT_KEY else key)
 
 
-def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> DifferentiabilityInfo:
-    operator, derivatives = entry.operator, found.derivatives
+def _info(entry: DerivativeEntry, derivative_set: DerivativeSet, op: str | None) -> DifferentiabilityInfo:
+    operator, derivatives = entry.operator, derivative_set.derivatives
     return DifferentiabilityInfo(
         func=operator.function,
         op=op,
         derivatives=derivatives,
-        forward_derivatives=found.forward_derivatives,
-        all_saved_inputs=united([one.saved_inputs for one in derivatives]),
-        all_saved_outputs=united([one.saved_outputs for one in derivatives]),
+        forward_derivatives=derivative_set.forward_derivatives,
+        all_saved_inputs=union([each.saved_inputs for each in derivatives]),
+        all_saved_outputs=union([each.saved_outputs for each in derivatives]),
         available_named_gradients=operator.named_gradients,
-        used_named_gradients=frozenset().union(*[one.named_gradients for one in derivatives]),
-        args_with_derivatives=found.args_with_derivatives,
-        non_differentiable_arg_names=found.non_differentiable_arg_names,
+        used_named_gradients=frozenset().union(*[each.named_gradients for each in derivatives]),
+        args_with_derivatives=derivative_set.args_with_derivatives,
+        non_differentiable_arg_names=derivative_set.non_differentiable_arg_names,
         output_differentiability=operator.stated,
         output_differentiability_conditions=operator.conditions,
         condition_place=operator.condition_place,
@@ -139,14 +139,14 @@ def _info(entry: DerivativeEntry, found: DerivativeSet, op: str | None) -> Diffe
 def _copies(
     view_groups: Iterable[NativeFunctionsViewGroup], infos: Derivatives
 ) -> list[tuple[NativeFunction, NativeFunction]]:
-    """Yield the views with derivatives, each with its `_copy` operator if that has none."""
+    """Return the views with derivatives whose `_copy` operator has none, each with that operator."""
     copies = {group.view.func.name: (group.view, group.view_copy) for group in view_groups if group.view_copy}
-    found = [copies[name] for name in infos if name in copies]
-    return [(view, copy) for view, copy in found if copy.func.name not in infos]
+    pairs = [copies[name] for name in infos if name in copies]
+    return [(view, copy) for view, copy in pairs if copy.func.name not in infos]
 
 
-def _copied(infos: Infos, copy: NativeFunction) -> Infos:
-    """Return the derivatives of a view for its `_copy` operator."""
+def _adapt_to_copy(infos: Infos, copy: NativeFunction) -> Infos:
+    """Return the derivatives of a view, adapted to its `_copy` operator."""
     return MappingProxyType(
         {key: replace(info, func=copy, op=f"{info.op}_copy" if info.op else None) for key, info in infos.items()}
     )

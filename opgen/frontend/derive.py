@@ -1,7 +1,7 @@
-"""Entries with `autogen` → the out variants and functional forms that they ask for.
+"""Entries with `autogen` → the out variants and functional forms that they request.
 
-The kernels of derived operators are written by generated code on top of the form that the author
-wrote, so all of them are registered under CompositeExplicitAutograd.
+The generated kernels of derived operators call the form that the author defined, so all of them are
+registered under CompositeExplicitAutograd.
 
     - func: zero_(Tensor(a!) self) -> Tensor(a!)       zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
       autogen: zero.out, zero                     ->   zero(Tensor self) -> Tensor
@@ -65,11 +65,11 @@ def derive_forms(
     """Return all derived functions, group by group; log requests that can't be derived."""
     derived: list[Derived] = []
     for forms in groups:
-        made = derive_group(forms, release)
-        asking = [function for function in forms.values() if function.autogen]
-        if asking:
-            _check_requests(asking, made, entries, log)
-        derived += made
+        new_forms = derive_group(forms, release)
+        requesters = [function for function in forms.values() if function.autogen]
+        if requesters:
+            _check_requests(requesters, new_forms, entries, log)
+        derived += new_forms
     return derived
 
 
@@ -79,15 +79,15 @@ def derive_group(forms: Forms, release: Release) -> list[Derived]:
     if has_out and SchemaKind.functional in forms:
         return []
     base = _base_form(forms)
-    if base is None or not (has_out or _asks_for_out(base)) or _is_left_alone(forms):
+    if base is None or not (has_out or _requests_out(base)) or _skips_autogen(forms):
         return []
-    made: list[Derived] = []
+    derived: list[Derived] = []
     if not has_out and _can_have_out(base):
-        made.append(_derive(base, out_schema(base.func), release))
+        derived.append(_derive(base, out_schema(base.func), release))
         has_out = True
     if has_out and SchemaKind.functional not in forms and base.func.kind() is not SchemaKind.out:
-        made.append(_derive(base, _functional_schema(base.func), release))
-    return made
+        derived.append(_derive(base, _functional_schema(base.func), release))
+    return derived
 
 
 def _base_form(forms: Forms) -> NativeFunction | None:
@@ -98,12 +98,12 @@ def _base_form(forms: Forms) -> NativeFunction | None:
     return None
 
 
-def _asks_for_out(base: NativeFunction) -> bool:
+def _requests_out(base: NativeFunction) -> bool:
     return any("out" in name.overload_name for name in base.autogen)
 
 
-def _is_left_alone(forms: Forms) -> bool:
-    """Return whether nothing is derived from the group, even if forms are missing."""
+def _skips_autogen(forms: Forms) -> bool:
+    """Return whether no forms are derived for the group, even if forms are missing."""
     functions = forms.values()
     return (
         all(f.manual_cpp_binding for f in functions)
@@ -113,19 +113,19 @@ def _is_left_alone(forms: Forms) -> bool:
 
 
 def _is_decomposed(function: NativeFunction) -> bool:
-    """Return whether transforms see the operator decomposed; operators tagged `core` are not."""
+    """Return whether the operator is decomposed for transforms; operators tagged `core` are not."""
     return function.has_composite_implicit_autograd_kernel and "core" not in function.tags
 
 
 def _can_have_out(base: NativeFunction) -> bool:
-    """Return whether an out form would have anything to write."""
+    """Return whether an out form would have results to write."""
     if base.func.kind() is SchemaKind.inplace:
         return True
     types = [returned.type for returned in base.func.returns]
-    if not base.func.is_liberal:
+    if not base.func.is_lenient:
         return any(type.is_tensor_like() for type in types)
-    # torch's generator makes out arguments of numbers too; in an extension nothing could write to them, nor could a
-    # result that may be missing be written.
+    # torch's generator also derives out arguments of type int or float.  In an extension, neither these nor optional
+    # results can be written to.
     return bool(types) and all((type.elem if isinstance(type, ListType) else type) == _TENSOR for type in types)
 
 
@@ -144,32 +144,32 @@ def out_schema(func: FunctionSchema) -> FunctionSchema:
         BaseOperatorName(base.base, False, base.dunder_method), out_overload_name(func.name.overload_name)
     )
     arguments = func.arguments
-    own, options = arguments.self_arg, None
-    if func.kind() is SchemaKind.inplace and own is not None:
-        changed, options = own.argument, arguments.tensor_options
+    self_argument, options = arguments.self_arg, None
+    if func.kind() is SchemaKind.inplace and self_argument is not None:
+        mutated, options = self_argument.argument, arguments.tensor_options
         out = _free_name("out", {argument.name for argument in arguments.flat_all})
-        written: tuple[Argument, ...] = (Argument(out, changed.type, None, changed.annotation),)
-        own = SelfArgument(Argument(changed.name, changed.type, changed.default, None))
+        out_arguments: tuple[Argument, ...] = (Argument(out, mutated.type, None, mutated.annotation),)
+        self_argument = SelfArgument(Argument(mutated.name, mutated.type, mutated.default, None))
     else:
-        written = tuple(_out_arguments(func))
+        out_arguments = tuple(_out_arguments(func))
     before, after = arguments.pre_tensor_options_kwarg_only, arguments.post_tensor_options_kwarg_only
     if options is None:
-        before, after = before + after, ()  # as the schema's text is parsed
+        before, after = before + after, ()  # as in a parsed schema
     arguments = Arguments(
         arguments.pre_self_positional,
-        own,
+        self_argument,
         arguments.post_self_positional,
         before,
         options,
         after,
-        written + arguments.out,
+        out_arguments + arguments.out,
         arguments.is_vararg,
     )
-    return FunctionSchema(name, arguments, _out_returns(written), is_liberal=func.is_liberal)
+    return FunctionSchema(name, arguments, _out_returns(out_arguments), is_lenient=func.is_lenient)
 
 
 def _out_arguments(func: FunctionSchema) -> Iterator[Argument]:
-    """Yield an out argument for each return that isn't an argument already, under a free alias name."""
+    """Yield an out argument for each return that isn't an argument already, under an unused alias name."""
     taken = {name for annotation in func.arguments.annotations for name in annotation.alias_set}
     letters = chain(_LETTERS, (f"a{number}" for number in count()))
     free = (letter for letter in letters if letter not in taken)
@@ -184,11 +184,11 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return _free_name(f"{name}_", taken) if name in taken else name
 
 
-def _out_returns(written: tuple[Argument, ...]) -> tuple[Return, ...]:
+def _out_returns(out_arguments: tuple[Argument, ...]) -> tuple[Return, ...]:
     """Return the out arguments as returns; empty unless all of them are plain tensors."""
-    if any(a.type != _TENSOR for a in written):
+    if any(a.type != _TENSOR for a in out_arguments):
         return ()
-    return tuple([Return(None, a.type, a.annotation) for a in written])
+    return tuple([Return(None, a.type, a.annotation) for a in out_arguments])
 
 
 def _functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -199,7 +199,7 @@ def _functional_schema(func: FunctionSchema) -> FunctionSchema:
 
 
 def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Derived:
-    func = replace(func, is_liberal=base.func.is_liberal)
+    func = replace(func, is_lenient=base.func.is_lenient)
     stem = func.name.unambiguous_name() if func.is_out_fn() else cpp_name(func)
     kernel = stem + ("_symint" if func.has_symint() else "")
     function = NativeFunction(
@@ -227,7 +227,7 @@ def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Der
         has_composite_explicit_autograd_kernel=True,
         has_composite_explicit_autograd_non_functional_kernel=False,
         tags=(base.tags & _INHERITED_TAGS) | implied_tags(base.namespace, func, release.form_tags) | {"generated"},
-        is_boxed=func.is_liberal and is_boxed(func),
+        is_boxed=func.is_lenient and is_boxed(func),
     )
     return Derived(function, BackendMetadata(kernel, False, DEFAULT_KERNEL_NAMESPACE), base)
 
@@ -236,31 +236,29 @@ def _derive(base: NativeFunction, func: FunctionSchema, release: Release) -> Der
 
 
 def _check_requests(
-    asking: Iterable[NativeFunction], made: list[Derived], entries: Mapping[str, Entry], log: Diagnostics
+    requesters: Iterable[NativeFunction], derived_forms: list[Derived], entries: Mapping[str, Entry], log: Diagnostics
 ) -> None:
-    """Check the `autogen` of a group's entries against what is derived."""
-    names = {derived.function.func.name.text for derived in made}
-    for function in asking:
-        for wanted, word in entries[function.func.name.text].values[AUTOGEN]:
-            if wanted.text in names:
+    """Report requests in `autogen` that no derived form satisfies."""
+    names = {form.function.func.name.text for form in derived_forms}
+    for function in requesters:
+        for name, word in entries[function.func.name.text].values[AUTOGEN]:
+            if name.text in names:
                 continue
-            if wanted.text in entries:
-                first = Note("its entry is here", entries[wanted.text].name_span)
+            if name.text in entries:
+                first = Note("its entry is here", entries[name.text].name_span)
                 log.error(
-                    "autogen-exists", f"'{wanted}' already has an entry", word.span, "remove it from 'autogen'", [first]
+                    "autogen-exists", f"'{name}' already has an entry", word.span, "remove it from 'autogen'", [first]
                 )
             elif _is_decomposed(function):
-                message = (
-                    f"'{wanted}' is not derived: '{function.func.name}' is composite, so its forms are never needed"
-                )
+                message = f"'{name}' is not derived: '{function.func.name}' is composite, so its forms are never needed"
                 log.remark("autogen-composite", message, word.span, "remove this, or give 'dispatch' another key")
             else:
-                message = f"'{wanted}' can't be derived from '{function.func.name}'"
+                message = f"'{name}' can't be derived from '{function.func.name}'"
                 log.error("autogen-impossible", message, word.span, _derivable(word.text, names, function))
 
 
 def _derivable(word: str, names: set[str], function: NativeFunction) -> str:
-    """Return the advice about what can be derived."""
+    """Return a label that lists the forms that can be derived."""
     if names:
         return did_you_mean(word, names) or f"these can be derived: {', '.join(sorted(names))}"
     if not _can_have_out(function):

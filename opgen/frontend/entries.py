@@ -64,7 +64,7 @@ from opgen.model import (
     is_structured_dispatch_key,
 )
 from opgen.model import UFUNC_DISPATCH_KEYS as UFUNC_KEYS
-from opgen.schema.function_schema import SchemaMemo, argument_places, check_argument_names
+from opgen.schema.function_schema import SchemaMemo, argument_offsets, check_argument_names
 from opgen.schema.lexer import Cursor
 from opgen.schema.registered import parse_registered
 
@@ -89,7 +89,7 @@ class Entry:
     def argument_span(self, name: str) -> Span:
         """Return the place of the argument `name` of the schema, with its type."""
         offset, end = _name_offset(self.func), len(self.func.text)
-        place = argument_places(self.func.text[offset:], liberal=self.function.func.is_liberal).get(
+        place = argument_offsets(self.func.text[offset:], lenient=self.function.func.is_lenient).get(
             name, (0, end - offset)
         )
         return self.func.span_at(offset + place[0], offset + place[1])
@@ -251,7 +251,7 @@ def _function(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
         tags=plain_texts(written[TAGS]) | implied if TAGS in written else implied,
-        is_boxed=func.is_liberal and is_boxed(func),
+        is_boxed=func.is_lenient and is_boxed(func),
     )
 
 

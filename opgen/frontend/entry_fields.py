@@ -82,8 +82,8 @@ def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserE
     start = min(offset + problem.start, len(where.text))
     span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
     notes = []
-    if where.eaten_comment() is not None:
-        notes.append(Note("' #' starts a comment in YAML: quote the value", where.eaten_comment()))
+    if where.trailing_comment() is not None:
+        notes.append(Note("' #' starts a comment in YAML: quote the value", where.trailing_comment()))
     return UserError(Diagnostic(problem.id, problem.message, span, problem.label, tuple(notes)))
 
 

@@ -1,12 +1,12 @@
-"""A text → whether it is one C++ expression, as far as its syntax shows.
+"""Checks the syntax of a C++ expression.
 
     find_syntax_error("grad * other.conj()")      None
     find_syntax_error("grad * ")                  SyntaxProblem("expected a value after '*'", …)
     find_syntax_error("grad other")               SyntaxProblem("expected an operator between 'grad' and 'other'", …)
 
 An expression alternates between operands and operators, so one pass over the tokens with a stack of open brackets is
-enough: precedence changes what an expression means, never whether it is one.  Statements inside a lambda's body are
-read as tokens with matching brackets.  The time is linear in the length of the text, whatever the nesting.
+enough; precedence doesn't affect syntactic validity.  Statements inside a lambda's body are
+read as tokens with matching brackets.  The time is linear in the length of the text, whatever the nesting depth.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ _WORD_AFTER_TEMPLATE: Final = ("(", "{", "::")
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """Why a text is not an expression."""
+    """A syntax error."""
 
     id: str
-    """The kind of error, as diagnostics name it."""
+    """The id of the diagnostic."""
     message: str
     start: int
-    """Offset of the first character to blame."""
+    """Offset of the first offending character."""
     end: int
     label: str = ""
     is_lexical: bool = False
@@ -80,7 +80,7 @@ class SyntaxProblem:
 
 
 class Token(NamedTuple):
-    """A token of C++ and its place."""
+    """A token of C++ and its range."""
 
     kind: str
     """One of word, number, text, punctuation, and end for the last one."""
@@ -98,11 +98,11 @@ class _NotAnExpressionError(Exception):
 
 
 def find_syntax_error(text: str) -> SyntaxProblem | None:
-    """Return the first reason why `text` is not one C++ expression; None if it is one."""
+    """Return the first syntax error in the C++ expression `text`; None if it is valid."""
     try:
         _Recognizer(scan(text)).run()
-    except _NotAnExpressionError as found:
-        return found.problem
+    except _NotAnExpressionError as error:
+        return error.problem
     return None
 
 
@@ -125,7 +125,7 @@ def _fail_to_scan(message: str, start: int, end: int, label: str = "") -> NoRetu
 
 
 def scan(text: str) -> list[Token]:
-    """Split `text`, which `find_syntax_error` finds no lexical error in, into tokens; the last has the kind `end`."""
+    """Split `text`, which must have no lexical error, into tokens; the last has the kind `end`."""
     tokens: list[Token] = []
     position = 0
     while position < len(text):
@@ -164,7 +164,7 @@ def template_ends(tokens: Sequence[Token]) -> list[int | None]:
 
 
 class _Recognizer:
-    """Walks over the tokens once: `index` is the token ahead, `open` the brackets and `?` not yet closed."""
+    """Parses the tokens in one pass: `index` is the next token, `open` the unclosed brackets and `?`."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -185,7 +185,7 @@ class _Recognizer:
         return self.tokens[self.index - 1] if self.index else _START
 
     def run(self) -> None:
-        """Read everything; raises _NotAnExpressionError."""
+        """Read all tokens; raises _NotAnExpressionError."""
         wants_operand = True
         while wants_operand or self.ahead.kind != "end":
             wants_operand = self._operand() if wants_operand else self._operator()
@@ -197,7 +197,7 @@ class _Recognizer:
             return _fail("expected ':' after '?'", opened)
         return _fail_unbalanced(f"'{opened.text}' is not closed", opened)
 
-    # Each method reads at least one token and says whether an operand has to follow.
+    # Each method reads at least one token and returns whether an operand must follow.
 
     def _operand(self) -> bool:
         token = self.ahead
@@ -218,7 +218,7 @@ class _Recognizer:
             return self._pop()
         if self.previous.text == ">" and self.less[-1]:
             self.less[-1] -= 1
-            return False  # `is_same_v<A, B>` with nothing behind it that could be compared
+            return False  # `is_same_v<A, B>` without a following operand
         raise self._missing_operand()
 
     def _missing_operand(self) -> _NotAnExpressionError:
@@ -286,7 +286,7 @@ class _Recognizer:
         return _fail_unbalanced(f"unmatched '{token.text}'{within}", token)
 
     def _may_close_here(self, token: Token) -> bool:
-        """Return whether a bracket may close where an operand could be: it is empty, or a list with a last comma."""
+        """Return whether a bracket may close instead of an operand: it is empty, or a list with a trailing comma."""
         if not self.open or self.open[-1].text == "?" or not self.calls[-1]:
             return False
         return self.previous is self.open[-1] or (self.previous.text == "," and token.text == "}")
@@ -307,7 +307,7 @@ class _Recognizer:
         return False
 
     def _skip_brackets(self) -> None:
-        """Step past a bracket and all that it encloses."""
+        """Skip a bracket and its contents."""
         depth: list[Token] = []
         while True:
             token = self.ahead

@@ -8,8 +8,8 @@
           - since: 2.12
             arguments: block_table, num_splits
 
-The list for torch's own operators is in the package; a user's file adds to it, and what it says of
-an operator counts instead of what the package's says.  docs/aoti-shims.md describes the format.
+The list for torch's own operators is in the package; a user's file extends it and overrides its
+entries.  docs/aoti-shims.md describes the format.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?", re.ASCII)
 
 def _release(node: Node) -> tuple[int, int, int]:
     """Return the version of the torch release `2.12` or `2.12.1`.  Raises UserError."""
-    found = scalar(node)
-    parts = _RELEASE.fullmatch(found.text)
+    word = scalar(node)
+    parts = _RELEASE.fullmatch(word.text)
     if parts is None:
-        message = f"'{found.text}' is not a release of torch"
-        raise UserError(Diagnostic("bad-release", message, found.span, "write it as '2.12' or '2.12.1'"))
+        message = f"'{word.text}' is not a release of torch"
+        raise UserError(Diagnostic("bad-release", message, word.span, "write it as '2.12' or '2.12.1'"))
     major, minor, patch = (int(part or 0) for part in parts.groups())
     return major, minor, patch
 
@@ -81,7 +81,7 @@ class _Later:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _Entry:
     """An entry of a list, before its operator is looked up."""
 
     op: Scalar
@@ -103,7 +103,7 @@ def packaged_fallback_ops() -> Source:
 
 
 def packaged_shim_names() -> frozenset[str]:
-    """Return what the names of torch's own C functions for a device end in: `abs`, `add_Tensor`."""
+    """Return the suffixes of the names of torch's own C functions per device: `abs`, `add_Tensor`."""
     _, per_device = _read_list(packaged_fallback_ops(), Diagnostics(), is_packaged=True)
     return frozenset(entry.name.partition("::")[2].replace(".", "_") for entry in per_device)
 
@@ -113,27 +113,27 @@ def load_shims(
 ) -> Shims:
     """Return the operators of the package's list that are among `functions`, and those of a user's list.
 
-    Of the package's list, what came after the release is left out.  What is wrong with the lists is logged,
-    and left out.
+    Entries of the package's list that are newer than the release are skipped, and so are entries with errors, which
+    are logged.
     """
-    known = {function.qualified_name: function for function in functions}
+    by_name = {function.qualified_name: function for function in functions}
     lists = [_read_list(packaged_fallback_ops(), log, is_packaged=True)]
     if extra is not None:
         lists.append(_read_list(extra, log, is_packaged=False))
-    per_device = _merged(_released(entries, known, release) for _, entries in lists)
-    any_device = _merged(_released(entries, known, release) for entries, _ in lists)
-    _remark_absent((*any_device, *per_device), known, log)
+    per_device = _merge(_filter_released(entries, by_name, release) for _, entries in lists)
+    any_device = _merge(_filter_released(entries, by_name, release) for entries, _ in lists)
+    _remark_undefined((*any_device, *per_device), by_name, log)
     return Shims(
-        any_device=tuple(_resolve_all(any_device, known, log, any_device=True)),
-        per_device=tuple(_resolve_all(per_device, known, log, any_device=False)),
+        any_device=tuple(_resolve_all(any_device, by_name, log, any_device=True)),
+        per_device=tuple(_resolve_all(per_device, by_name, log, any_device=False)),
     )
 
 
 # ------------------------------------------------------------------------------------- reading
 
 
-def _read_list(where: Source | Path, log: Diagnostics, *, is_packaged: bool) -> tuple[list[_Listed], list[_Listed]]:
-    """Return the entries for any device, and those for each."""
+def _read_list(where: Source | Path, log: Diagnostics, *, is_packaged: bool) -> tuple[list[_Entry], list[_Entry]]:
+    """Return the device-independent entries, and the entries per device."""
     root = load_yaml(where, log)
     values = None if root is None else read_fields(root, TABLE, "a list of operators with shims", log)
     if values is None:
@@ -142,13 +142,13 @@ def _read_list(where: Source | Path, log: Diagnostics, *, is_packaged: bool) -> 
     return any_device, list(_read_entries(values[PER_DEVICE], log, is_packaged))
 
 
-def _read_entries(nodes: Iterable[Node], log: Diagnostics, is_packaged: bool) -> Iterator[_Listed]:
-    found: dict[str, _Listed] = {}
+def _read_entries(nodes: Iterable[Node], log: Diagnostics, is_packaged: bool) -> Iterator[_Entry]:
+    first_by_name: dict[str, _Entry] = {}
     for node in nodes:
         entry = _read_entry(node, log, is_packaged)
         if entry is None:
             continue
-        first = found.setdefault(entry.name, entry)
+        first = first_by_name.setdefault(entry.name, entry)
         if first is entry:
             yield entry
         else:
@@ -156,14 +156,14 @@ def _read_entries(nodes: Iterable[Node], log: Diagnostics, is_packaged: bool) ->
             log.error("duplicate-shim", f"'{entry.op.text}' is listed twice", entry.op.span, notes=[note])
 
 
-def _read_entry(node: Node, log: Diagnostics, is_packaged: bool) -> _Listed | None:
+def _read_entry(node: Node, log: Diagnostics, is_packaged: bool) -> _Entry | None:
     if isinstance(node, Scalar) and node.text:
-        return _Listed(node, None, (), False, is_packaged)
+        return _Entry(node, None, (), False, is_packaged)
     values = read_fields(node, ENTRY_TABLE, "an operator with a shim", log)
     if values is None:
         return None
     later = tuple(_read_later(values[LATER_ARGUMENTS], log))
-    return _Listed(values[OP], values[SINCE], later, values[NULL_RESULTS], is_packaged)
+    return _Entry(values[OP], values[SINCE], later, values[NULL_RESULTS], is_packaged)
 
 
 def _read_later(nodes: Iterable[Node], log: Diagnostics) -> Iterator[_Later]:
@@ -173,7 +173,7 @@ def _read_later(nodes: Iterable[Node], log: Diagnostics) -> Iterator[_Later]:
             yield _Later(values[ARGUMENTS], values[LATER_SINCE])
 
 
-def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:
+def _merge(lists: Iterable[Iterable[_Entry]]) -> tuple[_Entry, ...]:
     """Return all entries; the last one if an operator has several."""
     return tuple({entry.name: entry for entries in lists for entry in entries}.values())
 
@@ -181,10 +181,12 @@ def _merged(lists: Iterable[Iterable[_Listed]]) -> tuple[_Listed, ...]:
 # ----------------------------------------------------------------------------------- resolving
 
 
-def _released(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], release: Release) -> Iterator[_Listed]:
-    """Yield the entries without what the package's list has for releases after this one."""
+def _filter_released(
+    entries: Iterable[_Entry], by_name: Mapping[str, NativeFunction], release: Release
+) -> Iterator[_Entry]:
+    """Yield the entries, without those of the package's list that are newer than the release."""
     for entry in entries:
-        function = known.get(entry.name)
+        function = by_name.get(entry.name)
         if not entry.is_packaged or function is None:
             yield entry
         elif entry.since is None or release.has(entry.since):
@@ -193,39 +195,39 @@ def _released(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], r
             yield replace(entry, later_arguments=tuple(later))
 
 
-def _remark_absent(entries: Iterable[_Listed], known: Mapping[str, NativeFunction], log: Diagnostics) -> None:
-    absent = dict.fromkeys(entry.name for entry in entries if entry.is_packaged and entry.name not in known)
-    if absent:
-        names = ", ".join(list(absent)[:3]) + (", ..." if len(absent) > 3 else "")
-        message = f"{len(absent)} of torch's operators with C functions are not defined here: {names}"
+def _remark_undefined(entries: Iterable[_Entry], by_name: Mapping[str, NativeFunction], log: Diagnostics) -> None:
+    undefined = dict.fromkeys(entry.name for entry in entries if entry.is_packaged and entry.name not in by_name)
+    if undefined:
+        names = ", ".join(list(undefined)[:3]) + (", ..." if len(undefined) > 3 else "")
+        message = f"{len(undefined)} of torch's operators with C functions are not defined here: {names}"
         log.remark("shim-not-defined", message)
 
 
 def _resolve_all(
-    entries: Iterable[_Listed], known: Mapping[str, NativeFunction], log: Diagnostics, *, any_device: bool
+    entries: Iterable[_Entry], by_name: Mapping[str, NativeFunction], log: Diagnostics, *, any_device: bool
 ) -> Iterator[ShimmedOperator]:
     for entry in entries:
-        function = known.get(entry.name)
+        function = by_name.get(entry.name)
         if function is None:
             if not entry.is_packaged:
-                log.extend([_unknown_operator(entry, known)])
+                log.extend([_unknown_operator(entry, by_name)])
             continue
         problems = list(_problems(entry, function, any_device))
         log.extend(problems)
         if not problems:
-            yield _resolved(entry, function)
+            yield _resolve(entry, function)
 
 
-def _unknown_operator(entry: _Listed, known: Mapping[str, NativeFunction]) -> Diagnostic:
-    near = closest(entry.name, known)
-    overloads = [name for name in known if name.partition(".")[0] == entry.name.partition(".")[0]]
+def _unknown_operator(entry: _Entry, by_name: Mapping[str, NativeFunction]) -> Diagnostic:
+    near = closest(entry.name, by_name)
+    overloads = [name for name in by_name if name.partition(".")[0] == entry.name.partition(".")[0]]
     label = f"did you mean '{near}'?" if near and not overloads else ""
     if overloads:
         label = f"its overloads: {', '.join(overloads)}"
     return Diagnostic("unknown-operator", f"there is no operator '{entry.name}'", entry.op.span, label)
 
 
-def _resolved(entry: _Listed, function: NativeFunction) -> ShimmedOperator:
+def _resolve(entry: _Entry, function: NativeFunction) -> ShimmedOperator:
     later = tuple(
         LaterArguments(frozenset(word.text for word in part.words), _macro(part.since))
         for part in entry.later_arguments
@@ -233,8 +235,8 @@ def _resolved(entry: _Listed, function: NativeFunction) -> ShimmedOperator:
     return ShimmedOperator(function, None if entry.since is None else _macro(entry.since), later, entry.null_results)
 
 
-def _problems(entry: _Listed, function: NativeFunction, any_device: bool) -> Iterator[Diagnostic]:
-    """Return why the operator can't have the C functions of its entry."""
+def _problems(entry: _Entry, function: NativeFunction, any_device: bool) -> Iterator[Diagnostic]:
+    """Yield the reasons why the operator can't have the C functions of its entry."""
     yield from _later_problems(entry, function)
     if any_device and Variant.function not in function.variants and not function.func.has_symint():
         message = f"'{entry.name}' is only a method, so there is no C++ function to call"
@@ -247,7 +249,7 @@ def _problems(entry: _Listed, function: NativeFunction, any_device: bool) -> Ite
         yield Diagnostic("shim-unsupported-type", message, entry.op.span, notes=(schema,))
 
 
-def _later_problems(entry: _Listed, function: NativeFunction) -> Iterator[Diagnostic]:
+def _later_problems(entry: _Entry, function: NativeFunction) -> Iterator[Diagnostic]:
     arguments = {a.name: a for a in function.func.arguments.flat_non_out}
     seen: dict[str, Span] = {}
     for word in (word for part in entry.later_arguments for word in part.words):

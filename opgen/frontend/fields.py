@@ -1,7 +1,7 @@
 """A mapping node and a table of fields → values, and a diagnostic for every other key.
 
-A table is made of `Field`s: each has a name, a converter, and a default unless it is required.
-What was read is asked for by the field itself, so that its type is known:
+A table consists of `Field`s: each has a name, a converter, and a default unless it is required.
+Values are indexed by field, so that their types are known:
 
     VARIANTS = Field("variants", word_list, default=())
     DEVICE_GUARD = Field("device_guard", boolean, default=True)
@@ -10,7 +10,7 @@ What was read is asked for by the field itself, so that its type is known:
     values = read_fields(node, TABLE, "entry 'abs'", log)
     values[DEVICE_GUARD]        # a bool, True unless the entry says otherwise
 
-A converter takes a node to a value, or raises a `UserError` that says what is wrong with it.
+A converter takes a node to a value, or raises a `UserError`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Convert: TypeAlias = Callable[[Node], T]
 
 _BOOLEANS: Final = MappingProxyType(
     {
-        spelled: value
+        spelling: value
         for value, words in ((True, ("true", "yes", "on")), (False, ("false", "no", "off")))
         for word in words
-        for spelled in (word, word.capitalize(), word.upper())
+        for spelling in (word, word.capitalize(), word.upper())
     }
 )
 _UNREADABLE = re.compile(r"\s*:\s+[*!]")
@@ -101,25 +101,25 @@ class Values:
         return field in self.written
 
     def span(self, field: Field[Any]) -> Span:
-        """Return the place of the value of `field`; of the whole mapping if the key is absent."""
+        """Return the span of the value of `field`; of the whole mapping if the key is absent."""
         return (self.node.get(field.name) or self.node).span
 
 
 def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Diagnostics) -> Values | None:
-    """Read `node` by `table`; `what` names it in messages, as in `entry 'abs'`, or is asked how to.
+    """Read `node` by `table`; `what` names it in messages, as in `entry 'abs'`, or returns that name lazily.
 
-    Keys that are unknown and values that can't be converted are logged, and the rest is read; None
-    if the node is no mapping, or a required field is absent or can't be read.
+    Unknown keys and values that can't be converted are logged, and the rest is read.  Returns None if
+    the node is not a mapping, or a required field is missing or can't be converted.
     """
     if not isinstance(node, MappingNode):
         listing = "it has keys such as " + ", ".join(f"'{name}: ...'" for name in list(table.fields)[:2])
-        message = f"{_named(what)} must be a mapping, not {kind_of(node)}"
+        message = f"{_name_of(what)} must be a mapping, not {kind_of(node)}"
         log.error("wrong-kind", message, node.span, missing_space(node) or listing)
         return None
     written: dict[Field[Any], object] = {}
     for key, value in node.entries:
         field = table.fields.get(key.text)
-        # Of values with nothing in them, texts are asked whether they were written: a node begins with what is in it.
+        # `value[0]` is the text or the items.  `is_empty` distinguishes an empty scalar (`key:`) from an empty string.
         if field is None or (not value[0] and isinstance(value, Scalar) and value.is_empty):
             _report(key, value, field, table, what, log)
             continue
@@ -129,12 +129,12 @@ def read_fields(node: Node, table: Table, what: str | Callable[[], str], log: Di
             log.extend(problem.diagnostics)
     missing = [field.name for field in table.required if field not in written]
     if missing:
-        check_present(node, missing, _named(what), log)
+        check_present(node, missing, _name_of(what), log)
         return None
     return Values(node, written)
 
 
-def _named(what: str | Callable[[], str]) -> str:
+def _name_of(what: str | Callable[[], str]) -> str:
     return what if isinstance(what, str) else what()
 
 
@@ -144,11 +144,11 @@ def _report(
     """Log that a key is unknown, or that it has no value."""
     if field is None:
         label = did_you_mean(key.text, table.fields) or expected(key.text, table.fields)
-        log.error("unknown-key", f"unknown key '{key.text}' in {_named(what)}", key.span, label)
+        log.error("unknown-key", f"unknown key '{key.text}' in {_name_of(what)}", key.span, label)
     elif not field.may_be_empty and not _UNREADABLE.match(key.source.text, key.end):
-        # else nothing is meant, or it was reported when it was read
-        label = (_eaten(value) if isinstance(value, Scalar) else "") or "write a value, or remove the key"
-        log.error("missing-value", f"the key '{key.text}' of {_named(what)} has no value", key.span, label)
+        # Otherwise an empty value is legal, or the YAML reader has reported its tag or unknown alias.
+        label = (_comment_hint(value) if isinstance(value, Scalar) else "") or "write a value, or remove the key"
+        log.error("missing-value", f"the key '{key.text}' of {_name_of(what)} has no value", key.span, label)
 
 
 def check_present(node: MappingNode, required: Collection[str], what: str, log: Diagnostics) -> None:
@@ -160,14 +160,14 @@ def check_present(node: MappingNode, required: Collection[str], what: str, log: 
             log.error("missing-key", f"the key '{name}' is missing from {what}", start, f"add '{name}: ...'")
 
 
-def _eaten(value: Scalar) -> str:
-    return "' #' starts a comment in YAML: quote the value" if value.eaten_comment() else ""
+def _comment_hint(value: Scalar) -> str:
+    return "' #' starts a comment in YAML: quote the value" if value.trailing_comment() else ""
 
 
 def missing_space(node: Node) -> str:
-    """Return the advice for a text that would be a mapping with a space after its colon; empty for other nodes."""
-    found = _KEY_WITHOUT_SPACE.match(node.text) if isinstance(node, Scalar) and node.is_plain else None
-    return f"put a space after '{found.group()}'" if found else ""
+    """Return a hint for a scalar that a space after the colon would make a mapping; empty for other nodes."""
+    match = _KEY_WITHOUT_SPACE.match(node.text) if isinstance(node, Scalar) and node.is_plain else None
+    return f"put a space after '{match.group()}'" if match else ""
 
 
 def kind_of(node: Node) -> str:
@@ -178,12 +178,12 @@ def kind_of(node: Node) -> str:
 
 
 def wrong_kind(node: Node, wanted: str) -> UserError:
-    """Return the error of a node of another kind than `wanted`."""
+    """Return the error for a node that isn't of the kind `wanted`."""
     return UserError(Diagnostic("wrong-kind", f"expected {wanted} here, not {kind_of(node)}", node.span))
 
 
 def scalar(node: Node) -> Scalar:
-    """Return `node` as a text that is not empty.  Raises UserError."""
+    """Return `node` as a non-empty scalar.  Raises UserError."""
     if not isinstance(node, Scalar) or not node.text:
         raise wrong_kind(node, "text")
     return node
@@ -196,39 +196,39 @@ def text(node: Node) -> str:
 
 def boolean(node: Node) -> bool:
     """Convert any of YAML's spellings of true and false, without quotes.  Raises UserError."""
-    found = scalar(node)
-    value = _BOOLEANS.get(found.text)
-    if value is None or found.style:
-        label = "expected True or False" + ("" if found.is_plain else ", without quotes")
-        raise UserError(Diagnostic("bad-boolean", f"'{found.text}' is neither true nor false", found.span, label))
+    word = scalar(node)
+    value = _BOOLEANS.get(word.text)
+    if value is None or word.style:
+        label = "expected True or False" + ("" if word.is_plain else ", without quotes")
+        raise UserError(Diagnostic("bad-boolean", f"'{word.text}' is neither true nor false", word.span, label))
     return value
 
 
 def word_list(node: Node) -> tuple[Scalar, ...]:
-    """Return the words of a list of texts, or of one text separated by commas.  Raises UserError."""
+    """Return the words of a list, or of one scalar with commas between words.  Raises UserError."""
     if isinstance(node, ListNode):
         return _LIST_OF_SCALARS(node)
-    found = scalar(node)
-    if "," not in found.text and not found.style:
-        return (found,)  # a plain text has no outer white space
-    words, at = [], 0
-    for part in found.text.split(","):
+    whole = scalar(node)
+    if "," not in whole.text and not whole.style:
+        return (whole,)  # a plain scalar has no leading or trailing white space
+    words, offset = [], 0
+    for part in whole.text.split(","):
         word = part.strip()
         if not word:
-            raise UserError(Diagnostic("missing-value", "a word is missing next to a comma", found.span))
-        words.append(_part(found, word, at + part.index(word)))
-        at += len(part) + 1
+            raise UserError(Diagnostic("missing-value", "a word is missing next to a comma", whole.span))
+        words.append(_part(whole, word, offset + part.index(word)))
+        offset += len(part) + 1
     return tuple(words)
 
 
-def _part(whole: Scalar, word: str, at: int) -> Scalar:
-    """Return a word of a text as a scalar."""
-    span = whole.span_at(at, at + len(word))
+def _part(whole: Scalar, word: str, offset: int) -> Scalar:
+    """Return a word of a scalar as a scalar."""
+    span = whole.span_at(offset, offset + len(word))
     return Scalar(word, whole.source, span.start, span.end)
 
 
 def list_of(convert: Convert[T]) -> Convert[tuple[T, ...]]:
-    """Return a converter of lists, whose items `convert` converts; it reports the errors of all items."""
+    """Return a converter for lists of items; it reports the errors of all items."""
 
     def read(node: Node) -> tuple[T, ...]:
         if not isinstance(node, ListNode):
@@ -249,7 +249,7 @@ _LIST_OF_SCALARS: Final = list_of(scalar)
 
 
 def mapping_of(convert_key: Convert[T], convert: Convert[U]) -> Convert[tuple[tuple[T, U], ...]]:
-    """Return a converter of mappings to pairs in the order written; it reports the errors of all pairs."""
+    """Return a converter for mappings to pairs, in file order; it reports the errors of all pairs."""
 
     def read(node: Node) -> tuple[tuple[T, U], ...]:
         if not isinstance(node, MappingNode):

@@ -1,4 +1,4 @@
-"""The formula of an entry in derivatives.yaml, which may be written once for both languages, or once for each.
+"""The formula of an entry in derivatives.yaml, given once for both languages, or once for each language.
 
     self: grad * scale                                     C++, and translated to Python
     self: {cpp: norm_backward(grad, self.options()), python: "norm_backward(grad, self.dtype)"}
@@ -32,17 +32,17 @@ _LANGUAGES: Final = (CPP, PYTHON)
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenFormula:
-    """A formula as the author wrote it."""
+class FormulaSource:
+    """The text of a formula, in one or both languages."""
 
     key: Scalar
-    """What it is for."""
+    """The arguments or results that it is for."""
     text: Scalar
-    """The text in C++; the text in Python if there is no other."""
+    """The text in C++; the text in Python if there is no C++."""
     is_cpp: bool
     """Whether there is a text in C++."""
     python: Scalar | None
-    """The text that is for Python alone."""
+    """The separate text in Python, if given."""
 
     def for_cpp(self, log: Diagnostics) -> Scalar | None:
         """Return the text in C++; None, with an error logged, if there is none."""
@@ -53,16 +53,16 @@ class WrittenFormula:
         return None
 
 
-def read_formula(key: Scalar, value: Node, log: Diagnostics) -> WrittenFormula | None:
+def read_formula(key: Scalar, value: Node, log: Diagnostics) -> FormulaSource | None:
     """Return the formula in `value`; None, with an error logged, if there is none."""
     if isinstance(value, MappingNode):
         return _read_languages(key, value, log)
     text = _read_text(key, value, "C++", log)
-    return None if text is None else WrittenFormula(key, text, is_cpp=True, python=None)
+    return None if text is None else FormulaSource(key, text, is_cpp=True, python=None)
 
 
-def _read_languages(key: Scalar, node: MappingNode, log: Diagnostics) -> WrittenFormula | None:
-    before, found = log.error_count, dict[str, Scalar]()
+def _read_languages(key: Scalar, node: MappingNode, log: Diagnostics) -> FormulaSource | None:
+    before, texts = log.error_count, dict[str, Scalar]()
     for language, value in node.entries:
         if language.text not in _LANGUAGES:
             message = f"'{language.text}' is not a language of formulas"
@@ -70,13 +70,13 @@ def _read_languages(key: Scalar, node: MappingNode, log: Diagnostics) -> Written
             continue
         text = _read_text(key, value, "C++" if language.text == CPP else "Python", log)
         if text is not None:
-            found[language.text] = text
+            texts[language.text] = text
     if not node.entries:
         log.error("missing-value", f"'{key.text}' has no formula", node.span, f"write '{{{CPP}: …, {PYTHON}: …}}'")
     if log.error_count > before:
         return None
-    python = found.get(PYTHON)
-    return WrittenFormula(key, next(filter(None, (found.get(CPP), python))), CPP in found, python)
+    python = texts.get(PYTHON)
+    return FormulaSource(key, next(filter(None, (texts.get(CPP), python))), CPP in texts, python)
 
 
 def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Scalar | None:
@@ -86,9 +86,9 @@ def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Sca
         return None
     if value.text:
         return value
-    eaten = value.eaten_comment()
-    label = f"write a formula in {language}" if eaten is None else "' #' starts a comment in YAML: quote the formula"
-    log.error("missing-value", f"'{key.text}' has no formula", eaten or key.span, label)
+    comment = value.trailing_comment()
+    label = f"write a formula in {language}" if comment is None else "' #' starts a comment in YAML: quote the formula"
+    log.error("missing-value", f"'{key.text}' has no formula", comment or key.span, label)
     return None
 
 
@@ -98,39 +98,39 @@ def _read_text(key: Scalar, value: Node, language: str, log: Diagnostics) -> Sca
 def formula_scope(
     operator: FormulaNames, functions: Mapping[str, NativeFunction], torch: TorchFunctions
 ) -> FormulaScope:
-    """Return what the names in an operator's formulas are.
+    """Return the scope of an operator's formulas.
 
     Args:
         operator: The operator.
         functions: All operators of the library, by name.
         torch: torch's operators.
     """
-    own: dict[str, list[FunctionSchema]] = {}
+    schemas: dict[str, list[FunctionSchema]] = {}
     for function in functions.values():
         if not function.func.is_out_fn():
-            own.setdefault(str(function.func.name.name), []).append(function.func)
+            schemas.setdefault(str(function.func.name.name), []).append(function.func)
     arguments = operator.function.func.arguments.flat_all
     integers = {a.name for a in arguments if str(a.type) in (BaseTy.int.name, BaseTy.SymInt.name)}
-    return FormulaScope(operator.known - {"retain_variables"}, integers, operator.function.namespace, own, torch)
+    return FormulaScope(operator.known - {"retain_variables"}, integers, operator.function.namespace, schemas, torch)
 
 
 def check_python(text: Scalar, scope: FormulaScope) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a formula that is written in Python."""
+    """Yield the errors in a Python formula."""
     for problem in find_python_problems(text.text, {*scope.values, *scope.operators}):
         span = text.span_at(problem.start, problem.end)
         yield Diagnostic(problem.id, problem.message, span, problem.label)
 
 
-def python_formula(written: WrittenFormula, scope: FormulaScope, log: Diagnostics) -> str | None:
+def python_formula(formula: FormulaSource, scope: FormulaScope, log: Diagnostics) -> str | None:
     """Return a formula in Python; None, with an error logged, if it is in C++ and can't be translated."""
-    if written.python is not None:
-        return qualify_operators(written.python.text.strip(), scope.operators)
+    if formula.python is not None:
+        return qualify_operators(formula.python.text.strip(), scope.operators)
     try:
-        return translate_formula(written.text.text, scope)
+        return translate_formula(formula.text.text, scope)
     except UntranslatableError as problem:
-        span = written.text.span_at(problem.start, problem.end)
-        said = written.text.text[problem.start : problem.end]
-        message = f"this formula can't be translated to Python: '{said}' {problem.reason}"
-        label = f"write '{written.key.text}: {{{CPP}: …, {PYTHON}: …}}'"
+        span = formula.text.span_at(problem.start, problem.end)
+        expression = formula.text.text[problem.start : problem.end]
+        message = f"this formula can't be translated to Python: '{expression}' {problem.reason}"
+        label = f"write '{formula.key.text}: {{{CPP}: …, {PYTHON}: …}}'"
         log.error("formula-language", message, span, label)
         return None

@@ -30,7 +30,7 @@ from opgen.frozen_dataclass import dataclass
 from opgen.model import Argument, NativeFunction, Return, SelfArgument, Type
 
 _MASK: Final = "grad_input_mask"
-_ALWAYS_KNOWN: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
+_PREDEFINED_NAMES: Final = frozenset({"grad", "grads", _MASK, "retain_variables"})
 _CONCRETE: Final = frozenset({"size", "sizes", "strides"})
 """Methods that lose symbolic sizes."""
 NON_DIFFERENTIABLE: Final = "non_differentiable"
@@ -41,24 +41,24 @@ RESULT: Final = "result"
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """An argument or a result, where an entry names it."""
+    """A mention of an argument or a result in a key of an entry."""
 
     text: str
     key: Scalar
-    """What it is named in, perhaps beside others."""
+    """The key that mentions it."""
     start: int
     """Offset of its first character there."""
     is_result: bool
 
     @property
     def span(self) -> Span:
-        """Where it was written."""
+        """Its span."""
         return self.key.span_at(self.start, self.start + len(self.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula and what it is for."""
+    """A formula and the arguments or results that it is for."""
 
     key: Scalar
     var_names: tuple[str, ...]
@@ -67,16 +67,16 @@ class Formula:
     """All words of the formula."""
 
     def span(self, start: int, end: int) -> Span:
-        """Return where some characters of the formula were written."""
+        """Return the span of the characters `start` to `end`."""
         return self.value.span_at(start, end)
 
     @property
     def whole(self) -> Span:
-        """Where the formula was written."""
+        """The span of the whole formula."""
         return self.span(0, len(self.value.text))
 
     def span_of(self, word: str) -> Span:
-        """Return where a word of the formula was written."""
+        """Return the span of the first occurrence of a word."""
         return self.span(*find_word(self.value.text, word))
 
 
@@ -90,11 +90,11 @@ class FormulaNames:
     results: Mapping[str, Return]
     """The results by the names that an entry may use."""
     stated: tuple[bool, ...] | None
-    """Which results are differentiable; None if the entry doesn't say."""
+    """Which results are differentiable; None if the entry doesn't specify it."""
     conditions: tuple[str, ...] | None
-    """C++ conditions under which the results are differentiable, if the entry has such."""
+    """C++ conditions under which the results are differentiable, if any."""
     condition_place: FormulaPlace | None
-    """Where the condition was written; None for an operator of torch, whose files name no lines of YAML."""
+    """The location of the condition; None for torch's operators, whose files have no `#line` directives."""
     named_gradients: tuple[str, ...]
     """The gradients that formulas may name."""
     values: frozenset[str]
@@ -109,7 +109,7 @@ class FormulaNames:
         conditions: tuple[str, ...] | None = None,
         condition_place: FormulaPlace | None = None,
     ) -> FormulaNames:
-        """Return what formulas may name, given which results the entry says are differentiable."""
+        """Return the names for an operator, given the `output_differentiability` of its entry."""
         func, policy = function.func, TypePolicy.from_function(function)
         bindings = cpp.arguments(func.arguments, faithful=False, symint=True, method=False, policy=policy)
         parameters = {binding.name: binding for binding in bindings}
@@ -125,22 +125,22 @@ class FormulaNames:
             condition_place=condition_place if function.namespace != "aten" else None,
             named_gradients=named,
             values=values,
-            known=values.union(_ALWAYS_KNOWN, named, _foreach_names(function)),
+            known=values.union(_PREDEFINED_NAMES, named, _foreach_names(function)),
         )
 
     @property
     def differentiable_count(self) -> int:
-        """How many results may have a gradient, as far as the entry and their types say."""
+        """The number of results that may have a gradient, according to the entry and their types."""
         if self.stated is not None:
             return sum(self.stated)
         return sum(returned.type.is_tensor_like() for returned in self.results.values())
 
-    def kept_inputs(self, words: Container[str]) -> dict[str, NamedCType]:
-        """Return what can be kept of the arguments that are among the `words`."""
+    def saved_inputs(self, words: Container[str]) -> dict[str, NamedCType]:
+        """Return the arguments among `words` that can be saved for backward."""
         return {name: _by_value(name, binding) for name, binding in self.parameters.items() if name in words}
 
-    def kept_outputs(self, words: Container[str]) -> dict[str, NamedCType]:
-        """Return what can be kept of the results that are among the `words`."""
+    def saved_outputs(self, words: Container[str]) -> dict[str, NamedCType]:
+        """Return the results among `words` that can be saved for backward."""
         return {
             name: NamedCType(name, cpp.return_type(returned).remove_const_ref())
             for name, returned in self.results.items()
@@ -155,9 +155,9 @@ class FormulaNames:
         return argument.type if isinstance(argument, Argument) else "TensorOptions"
 
     def is_tensor(self, name: str) -> bool:
-        """Return whether an argument is a tensor, or made of such."""
-        found = self.type_of(name)
-        return isinstance(found, Type) and found.is_tensor_like()
+        """Return whether an argument is a tensor, or contains tensors."""
+        type = self.type_of(name)
+        return isinstance(type, Type) and type.is_tensor_like()
 
 
 def _named_gradients(results: Mapping[str, Return], stated: tuple[bool, ...] | None) -> tuple[str, ...]:
@@ -165,27 +165,27 @@ def _named_gradients(results: Mapping[str, Return], stated: tuple[bool, ...] | N
     return tuple(
         [
             f"grad_{name}"
-            for at, (name, returned) in enumerate(results.items())
-            if returned.name and (returned.type.is_tensor_like() if stated is None else stated[at])
+            for index, (name, returned) in enumerate(results.items())
+            if returned.name and (returned.type.is_tensor_like() if stated is None else stated[index])
         ]
     )
 
 
 def _result_names(function: NativeFunction) -> tuple[str, ...]:
-    """Return what formulas call the results; an in-place operator's is not `self`, which is what was before."""
+    """Return the names of the results in formulas; `self` of an in-place operator is its value before the call."""
     return (RESULT,) if function.func.name.name.inplace else cpp.return_names(function)
 
 
 def _by_value(name: str, binding: Binding) -> NamedCType:
-    kept = name if isinstance(binding.nctype.name, SpecialArgName) else binding.nctype.name
-    return NamedCType(kept, binding.nctype.type.remove_const_ref())
+    saved_name = name if isinstance(binding.nctype.name, SpecialArgName) else binding.nctype.name
+    return NamedCType(saved_name, binding.nctype.type.remove_const_ref())
 
 
 # -------------------------------------------------------------------------------- one formula
 
 
 def check_backward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
-    """What is wrong with a formula for gradients."""
+    """Yield the errors in a formula for gradients."""
     text, words = formula.value.text, formula.words
     yield from _check_keywords(formula, operator.values)
     for problem in find_problems(text, words, operator.known):
@@ -223,20 +223,20 @@ def _check_mask(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _check_shadowed(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
-    """A formula without a gradient, which uses an argument that is called as gradients are."""
+    """Yield an error if a formula uses no gradient, but an argument with the name of a gradient."""
     gradients = ("grad", "grads", *operator.named_gradients)
     shadowed = [word for word in gradients if word in operator.parameters and word in formula.words]
     real = [word for word in gradients if word not in operator.parameters]
     if shadowed and formula.words.isdisjoint(real):
         word = shadowed[0]
         message = f"'{word}' is an argument of '{operator.function.func.name}', and the formula has no gradient"
-        ways = [f"{way}[0]" if way == "grads" else way for way in real]
-        label = f"write '{ways[0]}' for the gradient" if ways else "rename the argument"
+        names = [f"{name}[0]" if name == "grads" else name for name in real]
+        label = f"write '{names[0]}' for the gradient" if names else "rename the argument"
         yield Diagnostic("shadowed-gradient", message, formula.span_of(word), label)
 
 
 def check_forward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnostic]:
-    """What is wrong with a formula for tangents."""
+    """Yield the errors in a formula for tangents."""
     text, arguments = formula.value.text, operator.function.func.arguments.flat_all
     if text in (AUTO_LINEAR, AUTO_ELEMENT_WISE):
         return
@@ -244,14 +244,14 @@ def check_forward(formula: Formula, operator: FormulaNames) -> Iterator[Diagnost
     values = [f"{tensor}_{suffix}" for tensor in tensors for suffix in "pt"]
     original = ("original_self_p", "original_self_t") if operator.function.func.name.name.inplace else ()
     names = [argument.name for argument in arguments]
-    known = frozenset((*names, *operator.results, *values, *original, *_foreach_names(operator.function)))
+    legal = frozenset((*names, *operator.results, *values, *original, *_foreach_names(operator.function)))
     for word in sorted(formula.words.intersection(names, values)):
         meaning = "tangent" if word.endswith("_t") else "value"
         message = f"'{word}' is an argument, and in this formula also the {meaning} of '{word[:-2]}'"
         yield Diagnostic("shadowed-gradient", message, formula.span_of(word), "rename the argument")
     values_and_results = (*names, *operator.results)
     yield from _check_keywords(formula, values_and_results)
-    for problem in find_problems(text, formula.words, known):
+    for problem in find_problems(text, formula.words, legal):
         if text[problem.start : problem.end] not in _keywords(formula, values_and_results):
             yield _diagnostic(problem, formula, _nearest_word(problem, formula, (AUTO_LINEAR, AUTO_ELEMENT_WISE)))
 
@@ -269,21 +269,21 @@ def _keywords(formula: Formula, names: Iterable[str]) -> frozenset[str]:
 
 
 def _foreach_names(function: NativeFunction) -> tuple[str, ...]:
-    """Return the index with which formulas of operators on lists take one tensor of each."""
+    """Return the loop index that formulas of foreach operators use to index tensor lists."""
     return ("i",) if is_foreach_func(function) else ()
 
 
 def _diagnostic(problem: FormulaProblem, formula: Formula, label: str) -> Diagnostic:
     span = formula.span(problem.start, problem.end)
     notes: tuple[Note, ...] = ()
-    eaten = formula.value.eaten_comment()
-    if problem.id in ("unbalanced-formula", "formula-syntax") and eaten is not None:
-        notes = (Note("' #' starts a comment in YAML: quote the formula", eaten),)
+    comment = formula.value.trailing_comment()
+    if problem.id in ("unbalanced-formula", "formula-syntax") and comment is not None:
+        notes = (Note("' #' starts a comment in YAML: quote the formula", comment),)
     return Diagnostic(problem.id, problem.message, span, label, notes)
 
 
 def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: FormulaNames) -> str:
-    """Return the label of a problem; for the gradient of a result that has none, why it has none."""
+    """Return the label of a problem; for the gradient of a non-differentiable result, the reason."""
     word = formula.value.text[problem.start : problem.end]
     if problem.id == "unknown-variable" and word.startswith("grad_") and word[5:] in operator.results:
         return f"'{word[5:]}' is not differentiable"
@@ -291,7 +291,7 @@ def _explain_gradient(problem: FormulaProblem, formula: Formula, operator: Formu
 
 
 def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[str]) -> str:
-    """Return the label of a problem; for a formula that is a single word, one of `words` if that is near."""
+    """Return the label of a problem; for a formula of one word, the nearest of `words`, if any is near."""
     is_all = problem.id == "unknown-variable" and problem.end - problem.start == len(formula.value.text)
     return (did_you_mean(formula.value.text, words) if is_all else "") or problem.label
 
@@ -300,16 +300,16 @@ def _nearest_word(problem: FormulaProblem, formula: Formula, words: Collection[s
 
 
 def check_gradients(formulas: Collection[Formula], operator: FormulaNames) -> Iterator[Diagnostic]:
-    """Which gradients the formulas of an entry use, and whether they do so in one way."""
+    """Check that the formulas of an entry name gradients consistently and unambiguously."""
     first: dict[str, tuple[str, Formula]] = {}
     for formula in formulas:
         if "grads" in formula.words:
             yield from _check_indices(formula, operator)
         for word in _gradient_words(formula, operator):
-            first.setdefault(_way(word), (word, formula))
+            first.setdefault(_naming_style(word), (word, formula))
             if len(first) > 1:
-                (other,) = [way for way in first if way != _way(word)]
-                yield _mixed_ways(formula, word, *first[other])
+                (other,) = [way for way in first if way != _naming_style(word)]
+                yield _mixed_styles(formula, word, *first[other])
                 return
             if word == "grad" and operator.stated is not None and operator.differentiable_count > 1:
                 yield _ambiguous(formula, operator)
@@ -317,17 +317,17 @@ def check_gradients(formulas: Collection[Formula], operator: FormulaNames) -> It
 
 
 def _gradient_words(formula: Formula, operator: FormulaNames) -> list[str]:
-    """Return the words for gradients that a formula uses."""
+    """Return the names of gradients in a formula."""
     words, parameters = formula.words, operator.parameters
     return [w for w in ("grad", "grads", *operator.named_gradients) if w in words and w not in parameters]
 
 
-def _way(word: str) -> str:
+def _naming_style(word: str) -> str:
     return word if word in ("grad", "grads") else "grad_<name>"
 
 
-def _mixed_ways(formula: Formula, word: str, other: str, before: Formula) -> Diagnostic:
-    message = f"the formulas of one operator use '{_way(other)}' or '{_way(word)}', not both"
+def _mixed_styles(formula: Formula, word: str, other: str, before: Formula) -> Diagnostic:
+    message = f"the formulas of one operator use '{_naming_style(other)}' or '{_naming_style(word)}', not both"
     note = Note(f"'{other}' is used here", before.span_of(other))
     return Diagnostic("mixed-gradients", message, formula.span_of(word), "use one of the two everywhere", (note,))
 

@@ -1,14 +1,14 @@
-"""A formula of derivatives.yaml → the formula that a node of the graph computes, and what it keeps for that.
+"""A formula of derivatives.yaml → the formula of an autograd node, and its saved variables.
 
-A formula is C++ in terms of the operator's arguments and results.  The node keeps those that are
-used; and where only the sizes or the type of a tensor are used, it keeps these and lets the tensor
-go.  The expressions that are kept in a tensor's place are those of `_METHODS` and `_CALLS`.
+A formula is C++ in terms of the operator's arguments and results.  The node saves those that are
+used.  If only the sizes or the dtype of a tensor are used, it saves these instead of the tensor.
+`_METHODS` and `_CALLS` list the expressions that can be saved instead of a tensor.
 
     mm_mat1_backward(grad, mat2, mat1.sym_sizes(), alpha)
     →  mm_mat1_backward(grad, mat2, mat1_sym_sizes, alpha)
-       keeps mat2, alpha, and mat1_sym_sizes = mat1.sym_sizes()
+       saves mat2, alpha, and mat1_sym_sizes = mat1.sym_sizes()
 
-Nothing here knows where a formula stands: errors are `FormulaProblem`s with offsets into its text.
+Errors are `FormulaProblem`s with offsets into the text of the formula.
 """
 
 from __future__ import annotations
@@ -50,69 +50,71 @@ class FormulaProblem:
     id: str
     message: str
     start: int
-    """Offset of the first character to blame."""
+    """Offset of the first offending character."""
     end: int
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """How an expression is kept in place of the tensor `{0}` that it takes."""
+class SavedExpression:
+    """An expression of the tensor `{0}` that a node saves instead of the tensor."""
 
     rank: int
-    """Its place among the things kept of one tensor."""
+    """The order among the expressions saved for one tensor."""
     suffix: str
-    """What follows the tensor's name in the name of what is kept."""
+    """The suffix of the saved variable, after the tensor's name."""
     ctype: CType
     expr: str
-    """What is kept."""
+    """The saved expression."""
     used: str = "{0}"
-    """What takes the expression's place in the formula, `{0}` being the name of what is kept."""
+    """The replacement in the formula; `{0}` is the name of the saved variable."""
     used_outside: str = ""
-    """The same outside of torch, whose library keeps some functions to itself; empty if it is no other."""
+    """The replacement outside of torch, if different, since torch doesn't export some functions."""
 
 
 _SCALAR_TYPE: Final = BaseCType(scalarTypeT)
 _OPTIONAL_SIZES: Final = OptionalCType(SYM_INT_ARRAY_REF)
 
-_METHODS: Final[Mapping[str, Kept]] = MappingProxyType(
+_METHODS: Final[Mapping[str, SavedExpression]] = MappingProxyType(
     {
-        ".sym_sizes()": Kept(0, "_sym_sizes", SYM_INT_ARRAY_REF, "{0}.sym_sizes()"),
-        "->sym_sizes()": Kept(
+        ".sym_sizes()": SavedExpression(0, "_sym_sizes", SYM_INT_ARRAY_REF, "{0}.sym_sizes()"),
+        "->sym_sizes()": SavedExpression(
             1,
             "_sym_sizes_opt",
             _OPTIONAL_SIZES,
             "{0}.has_value() ? std::optional<c10::SymIntArrayRef>({0}->sym_sizes()) : std::nullopt",
         ),
-        ".sym_blocksize()": Kept(
+        ".sym_blocksize()": SavedExpression(
             2, "_self_sym_blocksize_opt", _OPTIONAL_SIZES, "at::sparse_csr::getSymIntBlockSize({0})"
         ),
-        ".options()": Kept(3, "_options", TENSOR_OPTIONS, "{0}.options()"),
-        ".numel()": Kept(6, "_numel", LONG, "{0}.numel()"),
-        ".sym_numel()": Kept(7, "_sym_numel", SYM_INT, "{0}.sym_numel()"),
-        ".scalar_type()": Kept(12, "_scalar_type", _SCALAR_TYPE, "{0}.scalar_type()"),
-        ".dim()": Kept(13, "_dim", LONG, "{0}.dim()"),
-        ".sym_strides()": Kept(14, "_sym_strides", SYM_INT_ARRAY_REF, 'strides_or_error({0}, "{0}")'),
-        ".layout()": Kept(15, "_layout", BaseCType(layoutT), "{0}.layout()"),
-        ".is_conj()": Kept(16, "_conjugate", BOOL, "{0}.is_conj()"),
+        ".options()": SavedExpression(3, "_options", TENSOR_OPTIONS, "{0}.options()"),
+        ".numel()": SavedExpression(6, "_numel", LONG, "{0}.numel()"),
+        ".sym_numel()": SavedExpression(7, "_sym_numel", SYM_INT, "{0}.sym_numel()"),
+        ".scalar_type()": SavedExpression(12, "_scalar_type", _SCALAR_TYPE, "{0}.scalar_type()"),
+        ".dim()": SavedExpression(13, "_dim", LONG, "{0}.dim()"),
+        ".sym_strides()": SavedExpression(14, "_sym_strides", SYM_INT_ARRAY_REF, 'strides_or_error({0}, "{0}")'),
+        ".layout()": SavedExpression(15, "_layout", BaseCType(layoutT), "{0}.layout()"),
+        ".is_conj()": SavedExpression(16, "_conjugate", BOOL, "{0}.is_conj()"),
     }
 )
 KEPT_SUFFIX: Final = "_kept_"
-"""The end of the names of what is kept in place of a value, outside of torch: arguments may have any other name."""
-_SIZE: Final = Kept(5, "_sym_argsize_{1}", SYM_INT, "{0}.sym_size({1})")
-_CALLS: Final[Mapping[str, Kept]] = MappingProxyType(
+"""The suffix of saved variables outside of torch, so that they can't clash with arguments."""
+_SIZE: Final = SavedExpression(5, "_sym_argsize_{1}", SYM_INT, "{0}.sym_size({1})")
+_CALLS: Final[Mapping[str, SavedExpression]] = MappingProxyType(
     {
-        "zeros_like": Kept(4, "_info", BaseCType(typeAndSizeT), "{0}", "{0}.zeros()", "zeros_of_kept({0})"),
-        "to_args_sizes": Kept(8, "_args_sizes", VectorCType(VectorCType(LONG)), "to_args_sizes({0})"),
-        "to_args_sizes_symint": Kept(
+        "zeros_like": SavedExpression(4, "_info", BaseCType(typeAndSizeT), "{0}", "{0}.zeros()", "zeros_of_kept({0})"),
+        "to_args_sizes": SavedExpression(8, "_args_sizes", VectorCType(VectorCType(LONG)), "to_args_sizes({0})"),
+        "to_args_sizes_symint": SavedExpression(
             9, "_args_sizes_symint", VectorCType(VectorCType(SYM_INT)), "to_args_sizes_symint({0})"
         ),
-        "to_args_scalartypes": Kept(10, "_args_scalartypes", VectorCType(_SCALAR_TYPE), "to_args_scalartypes({0})"),
-        "TensorGeometry": Kept(11, "_geometry", BaseCType(tensorGeometryT), "TensorGeometry({0})"),
+        "to_args_scalartypes": SavedExpression(
+            10, "_args_scalartypes", VectorCType(_SCALAR_TYPE), "to_args_scalartypes({0})"
+        ),
+        "TensorGeometry": SavedExpression(11, "_geometry", BaseCType(tensorGeometryT), "TensorGeometry({0})"),
     }
 )
 _WHOLE: Final = 17
-"""The rank of a value that is kept as it is: after everything that is kept in its place."""
+"""The rank of a value that is saved itself: after the expressions saved instead of it."""
 
 _SYMBOLIC: Final = MappingProxyType({"sizes": "sym_sizes()", "size": "sym_size(…)", "strides": "sym_strides()"})
 """Methods that lose symbolic sizes, and what to write instead."""
@@ -129,14 +131,14 @@ _TERM: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Of a value, what can be kept in its place, or loses symbolic sizes."""
-_KEPT_WORDS: Final = frozenset({"sym_size", *_CALLS, *(method.strip(".->()") for method in _METHODS)})
-"""Without one of these, a formula has no term that is kept in place of a value."""
+"""A use of a value that can be saved instead of it, or that loses symbolic sizes."""
+_SAVED_EXPRESSION_WORDS: Final = frozenset({"sym_size", *_CALLS, *(method.strip(".->()") for method in _METHODS)})
+"""A formula without any of these words has no expression that is saved instead of a value."""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFormula:
-    """A formula as the node computes it."""
+class NodeFormula:
+    """A formula as a node computes it, and its saved variables."""
 
     text: str
     saved_inputs: tuple[SavedAttribute, ...]
@@ -144,70 +146,70 @@ class KeptFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What is kept in place of a value."""
+class _SavedTerm:
+    """An expression saved instead of a value."""
 
-    place: tuple[int, int]
-    """The order in which things are kept of one value: by rank, by place in the formula."""
+    sort_key: tuple[int, int]
+    """The sort key among the terms of one value: rank, then offset in the formula."""
     attribute: SavedAttribute
 
 
-def keep(
+def save_variables(
     formula: str,
     words: frozenset[str],
     inputs: Mapping[str, NamedCType],
     outputs: Mapping[str, NamedCType],
     *,
     is_outside: bool = False,
-) -> KeptFormula:
-    """Return the formula with expressions that are kept replaced by what they are kept as.
+) -> NodeFormula:
+    """Return the formula with saved expressions replaced by the variables that hold them.
 
     `words` are all words of the formula; `inputs` and `outputs` are the operator's arguments and results by name,
-    or those of them that are among the words.  `is_outside` says that it is compiled outside of torch.
+    or those among the words.  `is_outside` says that the formula is compiled outside of torch.
     """
     reader = _Reader(inputs, outputs, is_outside)
-    if not words.isdisjoint(_KEPT_WORDS):
+    if not words.isdisjoint(_SAVED_EXPRESSION_WORDS):
         rest = _TERM.sub(lambda term: term.group() if reader.is_whole(term) else " ", formula)
         formula = _TERM.sub(reader.replace, formula)
-        # Values that are named besides are kept as they are.
+        # Values that other terms use are saved themselves.
         words = identifiers(rest)
     for name, value in inputs.items():
         if value.type.spelled == _OPTIONAL_STRING.spelled and name in words:
             formula = _pass_string(formula, name)
         elif is_outside and name in words and value.type.spelled == OPTIONAL_TENSOR.spelled:
             formula = _read_tensor(formula, name)
-    saved_inputs = _saved(inputs, words, reader.inputs_kept)
-    return KeptFormula(formula, saved_inputs, _saved(outputs, words, reader.outputs_kept))
+    saved_inputs = _saved_attributes(inputs, words, reader.input_terms)
+    return NodeFormula(formula, saved_inputs, _saved_attributes(outputs, words, reader.output_terms))
 
 
-def _saved(
-    values: Mapping[str, NamedCType], words: Container[str], kept: Mapping[str, list[_Found]]
+def _saved_attributes(
+    values: Mapping[str, NamedCType], words: Container[str], terms: Mapping[str, list[_SavedTerm]]
 ) -> tuple[SavedAttribute, ...]:
     """Return the saved variables, value by value; expressions that are saved instead of a value come before it."""
     if not values:
         return ()
-    if not kept:
+    if not terms:
         return tuple([SavedAttribute(value, name) for name, value in values.items() if name in words])
     saved: list[SavedAttribute] = []
     for name, value in values.items():
-        saved += [one.attribute for one in sorted(kept.get(name, ()), key=_PLACE)]
+        saved += [term.attribute for term in sorted(terms.get(name, ()), key=_SORT_KEY)]
         if name in words:
             saved.append(SavedAttribute(value, name))
     return unique(saved)
 
 
-_PLACE: Final = attrgetter("place")
+_SORT_KEY: Final = attrgetter("sort_key")
 
 
 class _Reader:
-    """Replaces the terms of one formula, and gathers what is to be kept in place of values."""
+    """Replaces terms of one formula, and collects the expressions to save instead of values."""
 
     def __init__(self, inputs: Mapping[str, NamedCType], outputs: Mapping[str, NamedCType], is_outside: bool) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.is_outside = is_outside
-        self.inputs_kept: dict[str, list[_Found]] = {}
-        self.outputs_kept: dict[str, list[_Found]] = {}
+        self.input_terms: dict[str, list[_SavedTerm]] = {}
+        self.output_terms: dict[str, list[_SavedTerm]] = {}
 
     def is_whole(self, term: re.Match[str]) -> bool:
         """Return whether a term is of a tensor that may be None, of which only `->sym_sizes()` is saved by itself."""
@@ -220,17 +222,17 @@ class _Reader:
         if self.is_whole(term):
             return term.group()
         name = term["wrapped"] or term["owner"]
-        into = self.inputs_kept if name in self.inputs else self.outputs_kept if name in self.outputs else None
-        kept = _kept_expression(term)
-        if into is None or kept is None:
+        terms = self.input_terms if name in self.inputs else self.output_terms if name in self.outputs else None
+        expression = _saved_expression(term)
+        if terms is None or expression is None:
             return term.group()
         index = term["index"] or ""
-        attribute_name = name + kept.suffix.format("", index.replace("-", "minus_"))
+        attribute_name = name + expression.suffix.format("", index.replace("-", "minus_"))
         if self.is_outside:
             attribute_name += KEPT_SUFFIX
-        attribute = SavedAttribute(NamedCType(attribute_name, kept.ctype), kept.expr.format(name, index))
-        into.setdefault(name, []).append(_Found((kept.rank, term.start()), attribute))
-        used = (kept.used_outside if self.is_outside else "") or kept.used
+        attribute = SavedAttribute(NamedCType(attribute_name, expression.ctype), expression.expr.format(name, index))
+        terms.setdefault(name, []).append(_SavedTerm((expression.rank, term.start()), attribute))
+        used = (expression.used_outside if self.is_outside else "") or expression.used
         return used.format(attribute_name)
 
 
@@ -238,20 +240,20 @@ _OPTIONAL_STRING: Final = OptionalCType(BaseCType(stringT))
 
 
 def _pass_string(formula: str, name: str) -> str:
-    """Return the formula with `name` as it goes into a call: a string is kept as one that owns its text."""
+    """Return the formula with `name`, saved as a std::string, passed as a std::string_view."""
     passed = f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
     return re.sub(rf"\b{name}\b(?!\.|->)", passed, formula)
 
 
 def _read_tensor(formula: str, name: str) -> str:
-    """Return the formula with `name`, which may be None, as the node saves it: a tensor, undefined for None."""
+    """Return the formula with the optional tensor `name` as the node saves it: an undefined tensor for None."""
     formula = re.sub(rf"\b{name}\s*(?:\.|->)\s*has_value\(\)", f"{name}.defined()", formula)
     formula = re.sub(rf"\b{name}\s*\.\s*value\(\)", name, formula)
     formula = re.sub(rf"(^|[(\[{{,?:=<>!&|+*/%-]|\breturn\b)(\s*)\*\s*{name}\b", rf"\1\2{name}", formula)
     return re.sub(rf"\b{name}\s*->\s*", f"{name}.", formula)
 
 
-def _kept_expression(term: re.Match[str]) -> Kept | None:
+def _saved_expression(term: re.Match[str]) -> SavedExpression | None:
     if term["call"]:
         return _CALLS[term["call"]]
     if term["index"]:
@@ -271,9 +273,9 @@ _WORDS_OF_CPP: Final = frozenset(
     }
 )
 _VALUE: Final = re.compile(r"(?<![A-Za-z0-9_.])(?<!->)(?<!::)[A-Za-z_]\w*\b(?!\(|::)")
-"""What may be the name of a value: no function, member or namespace."""
+"""A possible name of a value: no function, member or namespace."""
 _COMPARED: Final = re.compile(r"(?<![\w:])\w+\s*<")
-"""What may be compared, or be a template, which takes more than a glance to tell."""
+"""A comparison or a template, which only tokens can distinguish."""
 
 
 def used_indices(formula: str, name: str) -> list[tuple[int, int, int | None]]:
@@ -285,20 +287,20 @@ def used_indices(formula: str, name: str) -> list[tuple[int, int, int | None]]:
 
 
 def find_word(formula: str, word: str) -> tuple[int, int]:
-    """Return where a word first stands in a formula."""
-    found = re.search(rf"\b{re.escape(word)}\b", formula)
-    return found.span() if found else (0, len(formula))
+    """Return the range of the first occurrence of a word in a formula."""
+    match = re.search(rf"\b{re.escape(word)}\b", formula)
+    return match.span() if match else (0, len(formula))
 
 
 def find_problems(formula: str, words: frozenset[str], known: frozenset[str]) -> Sequence[FormulaProblem]:
-    """Return what is wrong with a formula by itself: its syntax, and names that are none of `known`.
+    """Return the problems of a formula: syntax errors, and names that aren't in `known`.
 
     `words` are all words of the formula.
     """
     error = find_syntax_error(formula)
     problems = () if error is None else (FormulaProblem(error.id, error.message, error.start, error.end, error.label),)
     readable = formula[: error.start] if error is not None and error.is_lexical else formula
-    # Most formulas are right, which shows without a look at each token.
+    # Fast path: most formulas have no problems, which can be seen without scanning tokens.
     plain, unknown = _SKIPPED.sub(" ", readable), words.difference(known, _WORDS_OF_CPP)
     has_comparison = "<" in plain and _COMPARED.search(plain)
     if error is None and not has_comparison and not _may_be_values(unknown, plain):
@@ -307,14 +309,14 @@ def find_problems(formula: str, words: frozenset[str], known: frozenset[str]) ->
 
 
 def _may_be_values(words: frozenset[str], formula: str) -> bool:
-    """Return whether any of these words of a formula may stand for a value."""
-    # Those that a bracket follows everywhere are functions, as nearly all are.
+    """Return whether any of these words of a formula may name a value."""
+    # Words that are always followed by a bracket are functions.
     others = [word for word in words if formula.count(f"{word}(") != formula.count(word)]
     return bool(others) and not words.isdisjoint(_VALUE.findall(formula))
 
 
 def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[FormulaProblem]:
-    """Uses of sizes and strides that would lose symbolic ones."""
+    """Yield uses of concrete sizes and strides, which lose symbolic ones."""
     for term in _TERM.finditer(formula):
         method = term["concrete"] or term["concrete_size"]
         if method and term["owner"] in values:
@@ -323,7 +325,7 @@ def find_concrete_sizes(formula: str, values: Collection[str]) -> Iterator[Formu
 
 
 def find_foreign_strides(formula: str, values: Collection[str], var_names: Collection[str]) -> Iterator[FormulaProblem]:
-    """Strides of other values than the one argument whose gradient a formula gives."""
+    """Yield uses of strides of values other than the single argument that a formula is for."""
     for term in _TERM.finditer(formula):
         owner = term["owner"]
         if term["method"] == ".sym_strides()" and owner in values and tuple(var_names) != (owner,):

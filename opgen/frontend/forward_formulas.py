@@ -1,10 +1,10 @@
 """A forward formula of derivatives.yaml → the formula for a result's tangent.
 
-In a forward formula `x_p` is the value of the argument `x` and `x_t` its tangent.  Two words stand
-for formulas that follow from what else is known:
+In a forward formula `x_p` is the value of the argument `x` and `x_t` its tangent.  Two keywords
+request derived formulas:
 
-    auto_linear         the operator itself, of the tangents:      at::diagonal(self_t, offset, dim1, dim2)
-    auto_element_wise   the backward formula, of the tangent:      (self_t.conj() * self_p.cos().conj()).conj()
+    auto_linear         the operator applied to tangents:          at::diagonal(self_t, offset, dim1, dim2)
+    auto_element_wise   the backward formula for the tangent:      (self_t.conj() * self_p.cos().conj()).conj()
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ AUTO_ELEMENT_WISE: Final = "auto_element_wise"
 
 
 class ForwardProblem(Exception):
-    """Why a formula does not follow; the message says it."""
+    """A formula can't be derived; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backward:
-    """What forward formulas are derived from."""
+    """The values that forward formulas are derived from."""
 
     function: NativeFunction
     arguments: tuple[str, ...]
@@ -35,7 +35,7 @@ class Backward:
     differentiated: tuple[str, ...]
     """The arguments that have a backward formula."""
     formulas: tuple[str, ...]
-    """The backward formulas as they were written."""
+    """The backward formulas, as spelled in the file."""
     constant: frozenset[str] = frozenset()
     """The arguments that are `non_differentiable`."""
 
@@ -47,7 +47,7 @@ def derive_forward(
     var_types: tuple[Type, ...],
     backward: Backward,
 ) -> ForwardDerivative:
-    """Return the tangents of the results `var_names`; raises `ForwardProblem` if they don't follow.
+    """Return the tangents of the results `var_names`; raises `ForwardProblem` if they can't be derived.
 
     `words` are all words of the formula.
     """
@@ -59,7 +59,7 @@ def derive_forward(
     if formula == AUTO_ELEMENT_WISE:
         formula = _transpose(backward)
         words = identifiers(formula)
-        # With the others, all arguments count; those that can't have a tangent are left out later.
+        # All arguments are candidates; those without a tangent are dropped later.
         used = tuple([name for name in used if name not in lists])
         return ForwardDerivative(formula, var_names, var_types, used, suffixed(used, "_p", words))
     for name in sorted(lists):
@@ -110,7 +110,7 @@ def _apply_to_tangents(backward: Backward) -> str:
 
 
 def _transpose(backward: Backward) -> str:
-    """Return the backward formula with the tangent for the gradient: the two are each other's conjugate."""
+    """Return the backward formula applied to the conjugated tangent instead of the gradient, conjugated."""
     if len(backward.differentiated) != 1:
         raise ForwardProblem(f"'{AUTO_ELEMENT_WISE}' works for operators with one differentiable argument")
     if len(backward.function.func.returns) != 1 or len(backward.formulas) != 1:

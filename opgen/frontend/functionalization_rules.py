@@ -1,6 +1,6 @@
-"""An operator → a diagnostic for each reason why functionalization can't run it.
+"""Operators → a diagnostic for each reason why functionalization can't run one.
 
-They are about groups, so they come after everything else about a file is known to be right.
+The rules are about groups, so they run only if a file has no other errors.
 
     ops.yaml:3:9: error: 'peek' is a view, but has no copy form [view-without-copy]
         3 | - func: peek(Tensor(a) self) -> Tensor(a)
@@ -35,20 +35,20 @@ def check_functionalization(
     release: Release,
 ) -> Iterator[Diagnostic]:
     """Yield every violation of a rule in these groups."""
-    viewing: set[NativeFunction] = set()
+    view_forms: set[NativeFunction] = set()
     for view_group in view_grouped:
         if isinstance(view_group, NativeFunctionsViewGroup):
-            viewing.update(view_group.functions())
-            if view_group.view.func.is_liberal and view_group.view_copy is None:
+            view_forms.update(view_group.functions())
+            if view_group.view.func.is_lenient and view_group.view_copy is None:
                 continue  # functionalization raises torch's own error
             yield from _check_view_group(view_group)
     for group in grouped:
         if isinstance(group, NativeFunctionsGroup):
             yield from _check_derived(group)
-            yield from _check_mark(group.functional, release)
-        elif group not in viewing:
-            yield from _check_mark(group, release)
-            yield from _check_alone(group, release)
+            yield from _check_name_suffix(group.functional, release)
+        elif group not in view_forms:
+            yield from _check_name_suffix(group, release)
+            yield from _check_ungrouped(group, release)
 
 
 # ---------------------------------------------------------------------------------------- views
@@ -56,7 +56,7 @@ def check_functionalization(
 
 def _check_view_group(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
     yield from _check_composites(group)
-    # A view that is made of other operators is left to them.
+    # A composite view is decomposed, so no rule applies.
     if not group.composite:
         yield from _check_view(group.view)
         yield from _check_copy(group)
@@ -65,10 +65,10 @@ def _check_view_group(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
 def _check_composites(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
     view, inplace = group.view, group.view_inplace
     if inplace is not None and inplace.has_composite_implicit_autograd_kernel != group.composite:
-        made, not_made = (view, inplace) if group.composite else (inplace, view)
-        message = f"'{made.func.name}' is composite, but '{not_made.func.name}' is not"
+        composite, other = (view, inplace) if group.composite else (inplace, view)
+        message = f"'{composite.func.name}' is composite, but '{other.func.name}' is not"
         label = "a view and its in-place form must both have kernels under CompositeImplicitAutograd, or neither"
-        yield Diagnostic("view-composite", message, not_made.loc, label, (Note("the other form is here", made.loc),))
+        yield Diagnostic("view-composite", message, other.loc, label, (Note("the other form is here", composite.loc),))
 
 
 def _check_view(view: NativeFunction) -> Iterator[Diagnostic]:
@@ -102,7 +102,7 @@ def _check_copy(group: NativeFunctionsViewGroup) -> Iterator[Diagnostic]:
 
 
 def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
-    """No form can be derived where an argument that is written to may be None."""
+    """Check that no form is derived from one that mutates an optional argument."""
     derived = [form.func.name.text for form in (group.functional, group.out) if "generated" in form.tags]
     if not derived:
         return
@@ -117,10 +117,10 @@ def _check_derived(group: NativeFunctionsGroup) -> Iterator[Diagnostic]:
             yield Diagnostic("autogen-optional-write", message, origin.loc, label)
 
 
-def _check_mark(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
-    """An operator of ATen that writes to `self` says so in its name, unless it is made of other operators."""
+def _check_name_suffix(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
+    """Check that the name of an ATen operator that mutates `self` ends in `_`, unless it is composite."""
     func = function.func
-    if func.kind() is not SchemaKind.functional or not func.is_mutable or not _is_held(function, release):
+    if func.kind() is not SchemaKind.functional or not func.is_mutable or not _follows_aten_rules(function, release):
         return
     if not function.has_composite_implicit_autograd_kernel:
         message = f"'{func.name}' writes to 'self', but its name doesn't say so"
@@ -128,18 +128,18 @@ def _check_mark(function: NativeFunction, release: Release) -> Iterator[Diagnost
         yield Diagnostic("unmarked-write", message, function.loc, label)
 
 
-def _is_held(function: NativeFunction, release: Release) -> bool:
-    """Return whether an operator has to keep the rules of ATen: torch exempts some of its own."""
+def _follows_aten_rules(function: NativeFunction, release: Release) -> bool:
+    """Return whether an operator must follow the rules of ATen, from which torch exempts some operators."""
     return function.namespace == "aten" and str(function.func.name) not in release.without_functional_form
 
 
-def _check_alone(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
-    """An operator that writes needs a form that doesn't, unless it is made of operators that have one."""
+def _check_ungrouped(function: NativeFunction, release: Release) -> Iterator[Diagnostic]:
+    """Check that a mutating operator has a functional form, unless it is composite."""
     func = function.func
     is_composite = function.has_composite_implicit_autograd_kernel
-    if not func.modifies_arguments or "generated" in function.tags or func.is_liberal:
+    if not func.modifies_arguments or "generated" in function.tags or func.is_lenient:
         return
-    if function.namespace == "aten" and not _is_held(function, release):
+    if function.namespace == "aten" and not _follows_aten_rules(function, release):
         return
     if is_composite and not (function.namespace == "aten" and func.kind() is SchemaKind.mutable):
         return

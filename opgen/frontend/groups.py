@@ -1,7 +1,7 @@
 """Functions → the groups that emitters work on: forms of one operator, and views.
 
-Forms belong together if their signatures are equal.  Nothing is derived here and nothing is
-reported: that two forms of the same kind share a signature is one of the `rules`.
+Forms with equal signatures are a group.  Nothing is derived or reported here: `rules` checks that two
+forms of the same kind don't share a signature.
 
     abs, abs_, abs.out                 ->  NativeFunctionsGroup(functional=abs, inplace=abs_, out=abs.out)
     select.int, select_copy.int        ->  NativeFunctionsViewGroup(view=select.int, view_copy=select_copy.int)
@@ -25,14 +25,14 @@ ViewForms = dict[ViewSchemaKind | SchemaKind, NativeFunction]
 
 
 def group_forms(functions: Iterable[NativeFunction]) -> defaultdict[Hashable, Forms]:
-    """Return the functions by signature and kind; of two that share both, the first stays."""
-    found: defaultdict[Hashable, Forms] = defaultdict(dict)
-    add_forms(found, functions)
-    return found
+    """Return the functions by signature and kind; if two share both, the first one."""
+    groups: defaultdict[Hashable, Forms] = defaultdict(dict)
+    add_forms(groups, functions)
+    return groups
 
 
 def add_forms(groups: defaultdict[Hashable, Forms], functions: Iterable[NativeFunction]) -> None:
-    """Sort more functions in."""
+    """Add functions to `groups`."""
     for function in functions:
         forms = groups[function.namespace, function.func.signature()]
         forms.setdefault(function.func.kind(), function)
@@ -46,7 +46,7 @@ def group_functions(forms: Iterable[Forms]) -> Iterator[NativeFunction | NativeF
 
 
 def group_views(functions: Iterable[NativeFunction]) -> Iterator[NativeFunction | NativeFunctionsViewGroup]:
-    """Yield each view with its `_copy` and in-place forms as a group, and all other functions as they are."""
+    """Yield each view with its `_copy` and in-place forms as a group, and all other functions unchanged."""
     views: defaultdict[Hashable, ViewForms] = defaultdict(dict)
     for function in functions:
         key = (function.namespace, function.func.view_signature())

@@ -1,7 +1,7 @@
 """A folder of `<operator>/aot.py` → the operators with kernels that are compiled ahead of time, and their keys.
 
-torch 2.15 declares such kernels in Python modules. Two constants of a module say what it is for; opgen reads these and
-doesn't run the module.
+torch 2.15 declares such kernels in Python modules. Two constants of a module name the operator and the dispatch key;
+opgen reads these and doesn't run the module.
 
     ATEN_OP = "topk"
     DISPATCH_KEY = "CUDA"        ->   ("topk", DispatchKey.CUDA)
@@ -33,8 +33,8 @@ def native_aot_modules(folder: Path) -> tuple[Path, ...]:
 
 
 def load_native_aot(folder: Path, program: Program, log: Diagnostics) -> frozenset[tuple[str, DispatchKey]]:
-    """Return the names of functional forms that have kernels, and the keys of these; what is wrong is logged."""
-    return frozenset(found for path in native_aot_modules(folder) for found in _read(path, program, log))
+    """Return the names of functional forms that have kernels, and their keys; errors are logged."""
+    return frozenset(kernel for path in native_aot_modules(folder) for kernel in _read(path, program, log))
 
 
 def _read(path: Path, program: Program, log: Diagnostics) -> Iterator[tuple[str, DispatchKey]]:
@@ -59,7 +59,7 @@ def _read(path: Path, program: Program, log: Diagnostics) -> Iterator[tuple[str,
 
 
 def _constants(module: ast.Module) -> dict[str, str]:
-    """Return the strings that a module gives names to."""
+    """Return the string constants of a module by name."""
     return {
         target.id: statement.value.value
         for statement in module.body

@@ -1,7 +1,7 @@
 """native_functions.yaml, tags.yaml and a selection → the `Program` of a run.
 
-This is the front end's table of contents: read, derive, check, group.  Errors are logged, all of
-them, and a program is only made if there are none.
+The passes of the front end: read, derive, check, group.  All errors are logged, and a program is
+returned only if there are none.
 
     load_program(Path("ATen/native/native_functions.yaml"), Path("ATen/native/tags.yaml"), log)
 """
@@ -52,7 +52,7 @@ class Definitions:
     """The operators of a definitions file, with derived ones, before selection."""
 
     functions: tuple[NativeFunction, ...]
-    """Written functions in the file's order, then the derived ones."""
+    """Functions with entries in file order, then the derived ones."""
     backend_indices: Mapping[DispatchKey, BackendIndex]
     tags: Mapping[str, TagDefinition]
     groups: Collection[Forms]
@@ -69,41 +69,43 @@ def load_definitions(
     *,
     is_extension: bool = False,
 ) -> Definitions | None:
-    """Return the operators of a file and their derived forms; None, with errors logged, after errors.
+    """Return the operators of a file and their derived forms; None, with errors logged, if it fails.
 
-    `torch` is the release that they are of, or the version that the user names; without, the tree that
-    the file is in, or else the installed torch, says which it is.
+    `torch` is the release that they are for, or its version; by default, that of the source tree or else
+    of the installed torch.
     """
     release = _release(functions, torch, log)
     if release is None:
         return None
     before = log.error_count
     legal_tags = load_tags(tags, log)
-    are_tags_known = log.error_count == before
-    tags_to_check = legal_tags if are_tags_known else None
-    written = _read_entries(functions, tags_to_check, frozenset(ignored_keys), release, log, is_extension=is_extension)
-    _remark_on_ignored(written.entries, ignored_keys, log)
-    check_each(written.entries, release, log)
-    derived, groups = ([], defaultdict(dict)) if written.has_nameless else _derive(written, release, log)
+    has_legal_tags = log.error_count == before
+    tags_to_check = legal_tags if has_legal_tags else None
+    read_entries = _read_entries(
+        functions, tags_to_check, frozenset(ignored_keys), release, log, is_extension=is_extension
+    )
+    _remark_ignored_kernels(read_entries.entries, ignored_keys, log)
+    check_each(read_entries.entries, release, log)
+    derived, groups = ([], defaultdict(dict)) if read_entries.has_unnamed else _derive(read_entries, release, log)
     if log.has_errors:
         return None
-    entries = written.entries
-    functions_derived = [one.function for one in derived]
-    add_forms(groups, functions_derived)
-    made = (*[entry.function for entry in entries], *functions_derived)
-    return Definitions(made, _index_kernels(entries, derived), legal_tags, groups.values(), release)
+    entries = read_entries.entries
+    derived_functions = [form.function for form in derived]
+    add_forms(groups, derived_functions)
+    all_functions = (*[entry.function for entry in entries], *derived_functions)
+    return Definitions(all_functions, _index_kernels(entries, derived), legal_tags, groups.values(), release)
 
 
-def _remark_on_ignored(entries: Iterable[Entry], ignored: Iterable[DispatchKey], log: Diagnostics) -> None:
-    """Say where the first kernel is, of each key whose kernels are left out."""
+def _remark_ignored_kernels(entries: Iterable[Entry], ignored: Iterable[DispatchKey], log: Diagnostics) -> None:
+    """Log the first kernel of each key whose kernels this build ignores."""
     names = [str(key) for key in ignored]
-    left_out: dict[str, Scalar] = {}
+    first_words: dict[str, Scalar] = {}
     for entry in entries if names else ():
         table = entry.values[DISPATCH]
         for word in (word for keys, _ in table.entries for word in word_list(keys)) if table is not None else ():
             if word.text in names:
-                left_out.setdefault(word.text, word)
-    for name, word in left_out.items():
+                first_words.setdefault(word.text, word)
+    for name, word in first_words.items():
         message = f"kernels under '{name}' are not registered: this build doesn't enable it"
         log.remark("kernel-left-out", message, word.span, "'opgen gen --help' lists the flag that enables them")
 
@@ -116,28 +118,28 @@ def _release(functions: Source | Path, torch: Release | str | None, log: Diagnos
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """The entries of a file that could be read."""
+class _ReadEntries:
+    """The entries of a file that were read without errors."""
 
     entries: tuple[Entry, ...] = ()
     unread: frozenset[str] = frozenset()
-    """Names (without overload and marks of the form) of operators with an entry that can't be read."""
-    has_nameless: bool = False
-    """Whether the operator of some entry can't be read."""
+    """Names of operators with an unreadable entry, without overload and the suffix of the form."""
+    has_unnamed: bool = False
+    """Whether the name of any operator can't be read."""
 
 
 def _derive(
-    written: _Written, release: Release, log: Diagnostics
+    read_entries: _ReadEntries, release: Release, log: Diagnostics
 ) -> tuple[list[Derived], defaultdict[Hashable, Forms]]:
-    """Derive the requested forms, and check entries against each other; return the derived and the written forms.
+    """Derive the requested forms, and check entries against each other; return the derived forms and the groups.
 
     Operators with an unreadable entry are skipped: a form that seems missing may be defined there.
     """
-    by_name = {entry.function.func.name.text: entry for entry in written.entries}
-    sound = [entry for entry in written.entries if entry.function.root_name not in written.unread]
-    groups = group_forms([entry.function for entry in sound])
+    by_name = {entry.function.func.name.text: entry for entry in read_entries.entries}
+    complete_entries = [entry for entry in read_entries.entries if entry.function.root_name not in read_entries.unread]
+    groups = group_forms([entry.function for entry in complete_entries])
     derived = derive_forms(groups.values(), by_name, release, log)
-    check_between(sound, by_name, groups, derived, written.unread, log)
+    check_between(complete_entries, by_name, groups, derived, read_entries.unread, log)
     return derived, groups
 
 
@@ -155,7 +157,7 @@ def load_program(
 ) -> Program | None:
     """Return the program of a run; None, with errors logged, if its inputs have errors.
 
-    The schemas of an extension may be any that torch registers; others are held to torchgen's rules.
+    In an extension, any schema that torch can register is legal; other schemas must follow torchgen's rules.
     """
     definitions = load_definitions(functions, tags, log, ignored_keys, torch, is_extension=is_extension)
     known = None
@@ -167,12 +169,12 @@ def load_program(
         return None
     grouped = tuple(group_functions(definitions.groups))
     view_grouped = tuple(group_views(definitions.functions))
-    breaches = [
+    violations = [
         *check_structured_types(grouped),
         *check_functionalization(grouped, view_grouped, definitions.release),
     ]
-    if breaches:
-        log.extend(breaches)
+    if violations:
+        log.extend(violations)
         return None
     return Program(
         functions=definitions.functions,
@@ -188,21 +190,21 @@ def load_program(
 def load_readable_functions(
     functions: Source | Path, torch: Release | str | None = None, *, is_extension: bool = False
 ) -> list[NativeFunction]:
-    """Return the operators of a file whose schemas can be read, if entries have errors, which are not reported."""
+    """Return the operators of a file whose schemas can be parsed; errors are discarded."""
     log = Diagnostics()
     root = load_yaml(functions, log)
     if not isinstance(root, ListNode) or _release(functions, torch, log) is None:
         return []
     memo = SchemaMemo()
-    found: dict[str, NativeFunction] = {}
+    by_name: dict[str, NativeFunction] = {}
     for node in root.items:
-        # Of an entry that can't be read, the schema may be enough.
+        # If an entry has errors, try its schema alone.
         for each in (node, _schema_only(node)):
             entry = read_entry(each, memo, None, (), frozenset(), log, is_extension=is_extension)
             if entry is not None:
-                found.setdefault(str(entry.function.func.name), entry.function)
+                by_name.setdefault(str(entry.function.func.name), entry.function)
                 break
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _schema_only(node: Node) -> Node:
@@ -219,19 +221,19 @@ def _read_entries(
     log: Diagnostics,
     *,
     is_extension: bool,
-) -> _Written:
+) -> _ReadEntries:
     root = load_yaml(where, log)
     if root is None:
-        return _Written()
+        return _ReadEntries()
     if not isinstance(root, ListNode):
         is_empty = isinstance(root, Scalar) and root.is_empty
         message = "this file has no operators" if is_empty else "a file of operator definitions must be a list"
         log.error("wrong-kind", message, root.span, "start each entry with '- func: ...'")
-        return _Written()
-    found: dict[str, Entry] = {}
+        return _ReadEntries()
+    by_name: dict[str, Entry] = {}
     unread: set[str | None] = set()
     memo = SchemaMemo()
-    # The sources of an extension are for every release, so its operators get the tags that any release has.
+    # The sources of an extension support all releases, so its operators get the tags of the newest release.
     form_tags = newest_release().form_tags if is_extension else release.form_tags
     form_tags = form_tags if legal_tags is None else form_tags & legal_tags.keys()
     for node in root.items:
@@ -239,28 +241,28 @@ def _read_entries(
         if entry is None:
             unread.add(_root_name(node))
             continue
-        first = found.setdefault(entry.function.func.name.text, entry)
+        first = by_name.setdefault(entry.function.func.name.text, entry)
         if first is not entry:
             _report_duplicate(first, entry, log)
-    return _Written(tuple(found.values()), frozenset(filter(None, unread)), None in unread)
+    return _ReadEntries(tuple(by_name.values()), frozenset(filter(None, unread)), None in unread)
 
 
 def _root_name(node: Node) -> str | None:
-    """Return the operator of an entry that can't be read; None if the name can't be read either."""
+    """Return the operator of an unreadable entry; None if its name is unreadable too."""
     name = operator_of(node)
     return BaseOperatorName.parse(name).base if name else None
 
 
 def _report_duplicate(first: Entry, second: Entry, log: Diagnostics) -> None:
-    name, place = second.function.func.name, second.name_span
+    name, span = second.function.func.name, second.name_span
     if first.function.namespace == second.function.namespace:
         note = Note("first defined here", first.name_span)
-        log.error("duplicate-operator", f"the operator '{name}' is defined twice", place, notes=[note])
+        log.error("duplicate-operator", f"the operator '{name}' is defined twice", span, notes=[note])
     else:
         namespaces = f"'{first.function.namespace}' and '{second.function.namespace}'"
         message = f"the operator '{name}' is defined in two namespaces, {namespaces}"
         label = "operators of one file must have different names"
-        log.error("duplicate-operator", message, place, label, [Note("the other one is here", first.name_span)])
+        log.error("duplicate-operator", message, span, label, [Note("the other one is here", first.name_span)])
 
 
 def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> FrozenMap[DispatchKey, BackendIndex]:
@@ -270,8 +272,8 @@ def _index_kernels(entries: Iterable[Entry], derived: Iterable[Derived]) -> Froz
         name = entry.function.func.name
         for key, kernel in entry.kernels.items():
             kernels[key][name] = kernel
-    for made in derived:
-        kernels[DispatchKey.CompositeExplicitAutograd][made.function.func.name] = made.kernel
+    for form in derived:
+        kernels[DispatchKey.CompositeExplicitAutograd][form.function.func.name] = form.kernel
     return FrozenMap((key, backend_index(key, index)) for key, index in kernels.items())
 
 

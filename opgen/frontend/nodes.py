@@ -1,15 +1,14 @@
-"""YAML text → frozen nodes with their places in the file.
+"""YAML text → frozen nodes with their locations in the file.
 
 Three kinds of node: `Scalar`, `ListNode`, `MappingNode`.  A scalar is the text as written: nothing
 is typed by YAML's implicit rules, so `on`, `010`, `1e3`, `~` and a key named `no` stay what they
-are.  What operator definitions have no use for (tags, merge keys, several documents, keys that are
-no words) is a diagnostic, and so is everything that can't be read.  This module does *not* know
-what the keys mean: see `fields`.
+are.  YAML features that definitions don't use (tags, merge keys, several documents, keys that aren't
+scalars) are errors, as is anything that can't be parsed.  `fields` interprets the keys.
 
     - func: abs(Tensor self) -> Tensor
       variants: function, method
 
-becomes, with a span for each of the five texts and lists,
+becomes, with a span for each node,
 
     ListNode(MappingNode((Scalar 'func', Scalar 'abs(Tensor self) -> Tensor'),
                          (Scalar 'variants', Scalar 'function, method')))
@@ -49,8 +48,8 @@ def read_source(path: Path, name: str | None = None) -> Source:
 def load_yaml(where: Source | Path, log: Diagnostics) -> Node | None:
     """Return the root node of a YAML file, or None if it can't be read; `log` says why.
 
-    A file with nothing in it gives an empty `Scalar`.  Errors that leave the rest legible, such
-    as a key that comes twice, are logged and the node is returned all the same.
+    An empty file is an empty `Scalar`.  Recoverable errors, such as duplicate keys, are logged, and the
+    node is returned.
     """
     try:
         source = where if isinstance(where, Source) else read_source(where)
@@ -68,6 +67,6 @@ def _not_utf8(name: str, data: bytes, problem: UnicodeDecodeError) -> Diagnostic
     """Return a diagnostic at the first byte that isn't UTF-8, in the text with such bytes replaced."""
     before = data[: problem.start].decode("utf-8-sig")
     source = Source(name, _one_newline(data.decode("utf-8-sig", errors="replace")))
-    at = len(_one_newline(before))
+    offset = len(_one_newline(before))
     message = f"the byte 0x{data[problem.start]:02x} is not UTF-8"
-    return Diagnostic("bad-encoding", message, source.span(at, at + 1), "save the file as UTF-8")
+    return Diagnostic("bad-encoding", message, source.span(offset, offset + 1), "save the file as UTF-8")

@@ -1,13 +1,13 @@
-"""A formula in C++ → the same formula in Python, where both languages can say it.
+"""A formula in C++ → the same formula in Python, if it can be translated.
 
     grad * scale                                       grad * scale
     other.defined() ? grad * other : grad              grad * other if other is not None else grad
     at::sum(grad, 0).expand(self.sym_sizes())          _aten.sum(grad, 0).expand(self.shape)
     ratio_backward(grad, self.scalar_type())           _ops.ratio_backward(grad, self.dtype)
 
-`_aten` and `_ops` are torch's operators and the library's, `_not_implemented` raises an error. Arguments that a schema
-takes by name only are given by name. What means something else in Python, or isn't known to mean the same, is not
-translated: the author then writes a formula for each language.
+`_aten` and `_ops` are torch's operators and the library's, `_not_implemented` raises an error. Keyword-only arguments
+are passed by name. Expressions whose meaning differs in Python, or may differ, are not translated: the author then
+writes a formula for each language.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from opgen.python_text import parse_python_expression
 
 TORCH_OPERATORS: Final = "_aten"
 OWN_OPERATORS: Final = "_ops"
-"""What translated formulas call torch's operators, and the library's."""
+"""The names of torch's operators and of the library's in translated formulas."""
 NOT_IMPLEMENTED: Final = "_not_implemented"
-"""What they call the function that raises an error."""
+"""The name of the function that raises an error."""
 
 _TERNARY, _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _POSTFIX = 0, 1, 2, 3, 4, 8, 9, 10, 11
 """Precedences in Python."""
@@ -93,7 +93,7 @@ _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "std::make_tuple": "",
     }
 )
-"""Functions of C++ that are Python's own; a tuple needs no function."""
+"""C++ functions and the equivalent Python builtins; a tuple needs no function."""
 _MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "sizes": ".shape",
@@ -111,9 +111,9 @@ _MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
         **{name: f".{name}()" for name in ("dim", "numel", "storage_offset", "is_contiguous", "element_size")},
     }
 )
-"""Members without arguments that are no operators, and what they are in Python."""
+"""Members without arguments that aren't operators, and their Python equivalents."""
 _PRESENCE: Final = ("defined", "has_value")
-"""Members that say whether there is a value: in Python, whether it is None."""
+"""Members that test whether there is a value: in Python, `is not None`."""
 _INTEGERS: Final = frozenset({"dim", "numel", "sym_numel", "size", "sym_size", "storage_offset", "element_size"})
 """Members that are integers."""
 _NAMESPACES: Final = ("at", "torch", "c10", "std")
@@ -123,7 +123,7 @@ _NUMBER: Final = re.compile(
 
 
 class UntranslatableError(Exception):
-    """What keeps a formula from being translated, and where it is."""
+    """The reason why a formula can't be translated, and the location of the expression."""
 
     def __init__(self, reason: str, token: Token) -> None:
         super().__init__(reason)
@@ -134,7 +134,7 @@ class UntranslatableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FormulaScope:
-    """What the names in a formula are."""
+    """The names that a formula may use."""
 
     values: Collection[str]
     """Arguments, results and gradients."""
@@ -163,12 +163,12 @@ class _Value:
     is_integer: bool = False
 
     def within(self, precedence: int) -> str:
-        """Return the text as an operand of an operator that binds this tight."""
+        """Return the text as an operand of an operator with this precedence."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
 
 class _Translator:
-    """Reads tokens by precedence: `index` is the token ahead."""
+    """A precedence-climbing parser: `index` is the next token."""
 
     def __init__(self, tokens: Sequence[Token], scope: FormulaScope) -> None:
         self.tokens = tokens
@@ -185,9 +185,9 @@ class _Translator:
         return self.tokens[self.index - 1]
 
     def accept(self, text: str) -> bool:
-        found = self.ahead.kind != "text" and self.ahead.text == text
-        self.index += found
-        return found
+        accepted = self.ahead.kind != "text" and self.ahead.text == text
+        self.index += accepted
+        return accepted
 
     def expect(self, text: str) -> None:
         if not self.accept(text):
@@ -224,7 +224,7 @@ class _Translator:
         are_integers = left.is_integer and right.is_integer
         if are_integers and operator.text in ("/", "%"):
             raise UntranslatableError("of integers rounds differently in Python", token)
-        # Comparisons would be chained.
+        # Python chains comparisons, so operands of a comparison need parentheses.
         nearest = operator.precedence + (operator.precedence == _COMPARISON)
         text = f"{left.within(nearest)} {operator.text} {right.within(operator.precedence + 1)}"
         return _Value(text, operator.precedence, are_integers and operator.precedence != _COMPARISON)
@@ -239,7 +239,7 @@ class _Translator:
             value = self.prefix()
             return _Value(f"{token.text}{value.within(_SIGN)}", _SIGN, value.is_integer)
         if self.accept("*"):
-            return self.prefix()  # the value of an optional
+            return self.prefix()  # dereferences an optional
         return self.postfix(self.operand())
 
     def postfix(self, value: _Value) -> _Value:
@@ -268,18 +268,18 @@ class _Translator:
             self.expect(")")
             return _Value(f"({value.text})", is_integer=value.is_integer)
         if self.accept("{"):
-            return _Value(f"[{_listed(self.arguments('}'))}]")
+            return _Value(f"[{_join(self.arguments('}'))}]")
         raise UntranslatableError("isn't an expression of Python", token)
 
     def number(self) -> _Value:
         token = self.take()
-        found = _NUMBER.fullmatch(token.text)
+        match = _NUMBER.fullmatch(token.text)
         is_octal = re.match(r"0\d", token.text) is not None and "." not in token.text
-        if found is None or is_octal:
+        if match is None or is_octal:
             raise UntranslatableError("is not a number in Python", token)
-        digits = found["digits"].replace("'", "_")
+        digits = match["digits"].replace("'", "_")
         is_integer = digits.startswith(("0x", "0X", "0b", "0B")) or not set(digits) & set(".eE")
-        return _Value(digits, is_integer=is_integer and found["suffix"] not in ("f", "F"))
+        return _Value(digits, is_integer=is_integer and match["suffix"] not in ("f", "F"))
 
     def string(self) -> _Value:
         token = self.take()
@@ -288,7 +288,7 @@ class _Translator:
         return _Value(token.text)
 
     def arguments(self, closing: str) -> list[_Value]:
-        """Read what is between commas, and the bracket behind it."""
+        """Read arguments up to and including the closing bracket."""
         values: list[_Value] = []
         while not self.accept(closing):
             values.append(self.expression())
@@ -324,7 +324,7 @@ class _Translator:
         return parts
 
     def _element(self) -> _Value:
-        """Read `<0>(tuple)` behind `std::get`."""
+        """Read `<0>(tuple)` after `std::get`."""
         self.expect("<")
         index = self.take().text
         self.expect(">")
@@ -345,16 +345,16 @@ class _Translator:
             return _Value("None")
         builtin = _FUNCTIONS.get("::".join((*spaces, name)))
         if builtin is not None:
-            return _Value(f"{builtin}({_listed(values)})")
+            return _Value(f"{builtin}({_join(values)})")
         if not spaces and name == "not_implemented":
-            return _Value(f"{NOT_IMPLEMENTED}({_listed(values)})")
+            return _Value(f"{NOT_IMPLEMENTED}({_join(values)})")
         if spaces in ([], [self.scope.namespace]) and name in self.scope.operators:
             own = self.scope.operators[name]
-            return _Value(f"{OWN_OPERATORS}.{name}({', '.join(_by_name(values, own, start))})")
+            return _Value(f"{OWN_OPERATORS}.{name}({', '.join(_pass_arguments(values, own, start))})")
         schemas = self.scope.torch.schemas(name) if spaces in ([], ["at"], ["torch"]) else ()
         if not schemas:
             raise UntranslatableError("is not an operator of torch or of the library", start)
-        return _Value(f"{TORCH_OPERATORS}.{name}({', '.join(_by_name(values, schemas, start))})")
+        return _Value(f"{TORCH_OPERATORS}.{name}({', '.join(_pass_arguments(values, schemas, start))})")
 
     def member(self, owner: _Value) -> _Value:
         """Read a member of a value: `size(0)`."""
@@ -370,23 +370,23 @@ class _Translator:
             return _Value(f"{owner.within(_POSTFIX)}{_MEMBERS[name]}", is_integer=name in _INTEGERS)
         if not self.scope.torch.is_method(name):
             raise UntranslatableError("is not a method of tensors in Python", token)
-        given = _by_name([owner, *values], self.scope.torch.schemas(name), token)[1:]
+        given = _pass_arguments([owner, *values], self.scope.torch.schemas(name), token)[1:]
         return _Value(f"{owner.within(_POSTFIX)}.{name}({', '.join(given)})")
 
 
-def _listed(values: Sequence[_Value]) -> str:
+def _join(values: Sequence[_Value]) -> str:
     return ", ".join([value.text for value in values])
 
 
-def _by_name(values: Sequence[_Value], schemas: Sequence[FunctionSchema], token: Token) -> list[str]:
-    """Return the arguments of a call; those that an overload takes by name only are given by name."""
-    fitting = [schema for schema in schemas if _takes(schema, values)]
-    count = min((len(schema.arguments.flat_positional) for schema in fitting), default=0)
-    ways = {tuple([a.name for a in _parameters(schema)[count : len(values)]]) for schema in fitting}
-    if len(ways) != 1:
+def _pass_arguments(values: Sequence[_Value], schemas: Sequence[FunctionSchema], token: Token) -> list[str]:
+    """Return the arguments of a call, with keyword-only arguments passed by name."""
+    candidates = [schema for schema in schemas if _takes(schema, values)]
+    count = min((len(schema.arguments.flat_positional) for schema in candidates), default=0)
+    keyword_names = {tuple([a.name for a in _parameters(schema)[count : len(values)]]) for schema in candidates}
+    if len(keyword_names) != 1:
         reason = "calls its last arguments by different names in different overloads"
-        raise UntranslatableError(reason if ways else "takes no such arguments", token)
-    (names,) = ways
+        raise UntranslatableError(reason if keyword_names else "takes no such arguments", token)
+    (names,) = keyword_names
     texts = [value.text for value in values]
     return [*texts[:count], *(f"{name}={text}" for name, text in zip(names, texts[count:], strict=True))]
 
@@ -396,15 +396,15 @@ def _parameters(schema: FunctionSchema) -> Sequence[Argument]:
 
 
 def _takes(schema: FunctionSchema, values: Sequence[_Value]) -> bool:
-    """Return whether an overload may be the one that a call means."""
+    """Return whether a call may resolve to an overload."""
     parameters = _parameters(schema)
     required = sum(parameter.default is None for parameter in parameters)
-    is_long = required <= len(values) <= len(parameters)
-    return is_long and all(_accepts(p.type, value) for p, value in zip(parameters, values))
+    has_legal_count = required <= len(values) <= len(parameters)
+    return has_legal_count and all(_accepts(p.type, value) for p, value in zip(parameters, values))
 
 
 def _accepts(type: Type, value: _Value) -> bool:
-    """Return whether C++ may pass a value for a parameter, as far as the value's text tells."""
+    """Return whether a value may be passed to a parameter, judging by its text."""
     if value.text.startswith("torch.") or value.text.endswith(".dtype"):
         return type.base_ty is BaseTy.ScalarType
     if value.text.startswith("["):
@@ -420,11 +420,11 @@ _BUILTINS: Final = frozenset(
         *("reversed", "sorted", "sum", "tuple", "zip", "torch"),
     }
 )
-"""What formulas in Python may name besides arguments, results, gradients and operators."""
+"""Names that Python formulas may use besides arguments, results, gradients and operators."""
 
 
 def find_python_problems(text: str, known: Collection[str]) -> list[FormulaProblem]:
-    """Return what is wrong with a formula that is written in Python: its syntax, and names that are none of `known`."""
+    """Return the problems of a Python formula: syntax errors, and names that aren't in `known`."""
     try:
         tree = parse_python_expression(text.strip())
     except SyntaxError as problem:
@@ -445,7 +445,7 @@ def _unknown(node: ast.Name, indent: int, legal: Collection[str]) -> FormulaProb
 
 
 def qualify_operators(text: str, operators: Collection[str]) -> str:
-    """Return a formula in Python with the library's operators, which it calls by their names, behind `_ops`."""
+    """Return a Python formula with calls of the library's operators qualified by `_ops`."""
     tree = ast.parse(text, mode="eval")
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     starts = sorted(name.col_offset for name in calls if isinstance(name, ast.Name) and name.id in operators)

@@ -1,7 +1,7 @@
-"""Operators → their Python functions and methods, or the reasons why they can't have them.
+"""Operators → their Python functions and methods, or the reasons why they can't be bound.
 
-An operator needs types that Python can give, tensor options if and only if it makes a tensor, and a
-signature that no other one of its name has.
+An operator needs types that Python can pass, tensor options if and only if it creates a tensor, and a
+signature that differs from those of its overloads.
 
     max, max.other, max.dim, …, max.out      →      PythonFunction("max", …) with its three overloads
 """
@@ -57,24 +57,24 @@ from opgen.program.python import PythonFunction, PythonProgram
 def derive_python(
     program: Program, forms: Iterable[DeprecatedForm], log: Diagnostics, *, symint: bool = True
 ) -> PythonProgram | None:
-    """Return the operators as Python sees them; None, with errors logged, if any can't be bound.
+    """Return the Python bindings of the operators; None, with errors logged, if any can't be bound.
 
-    Without `symint`, Python gives plain integers only.
+    Without `symint`, Python can pass plain integers only.
     """
     before = log.error_count
     bound = check_bindings(program, log)
     if log.error_count > before:
         return None
-    old = [form for form in forms if should_generate_py_binding(form.function)]
-    faces = _FunctionBuilder(log, PythonSignatures(symint))
-    functions = faces.derive(
+    bound_forms = [form for form in forms if should_generate_py_binding(form.function)]
+    builder = _FunctionBuilder(log, PythonSignatures(symint))
+    functions = builder.derive(
         filter(_is_function, bound),
-        (form for form in old if _is_function(form.function)),
+        (form for form in bound_forms if _is_function(form.function)),
         method=False,
     )
-    methods = faces.derive(
+    methods = builder.derive(
         filter(is_py_variable_method, bound),
-        (form for form in old if is_py_variable_method(form.function)),
+        (form for form in bound_forms if is_py_variable_method(form.function)),
         method=True,
     )
     return PythonProgram(program, bound, functions, methods) if log.error_count == before else None
@@ -104,7 +104,7 @@ class _FunctionBuilder:
 
 
 def _functions(groups: Mapping[tuple[str | None, str], Sequence[Pair]], log: Diagnostics) -> Iterator[PythonFunction]:
-    """Return the functions of these overloads, by module and name; log overloads that Python can't tell apart."""
+    """Yield the functions of these overloads, by module and name; log ambiguous overloads."""
     for (module, name), pairs in groups.items():
         try:
             yield PythonFunction(name, module, tuple(pairs), group_overloads(pairs))
@@ -117,8 +117,8 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
     """Return the functions of an extension's Python package; None if it can't have a package.
 
     All operators are functions of the package.  The schema decides whether a function takes tensor options, not
-    the operator's name.  An operator that Python's argument parser can't handle is left to
-    `torch.ops`, and a warning says so.
+    the operator's name.  An operator that Python's argument parser doesn't support is
+    only available as `torch.ops`, with a warning.
     """
     before, legal = log.error_count, set[Type]()
     _check_package_name(program, log)
@@ -126,7 +126,7 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
         return None
     problems = {function.func.name: _binding_problems(function, legal) for function in program.functions}
     bound = [function for function in program.functions if not problems[function.func.name]]
-    log.extend(_joined([problem for found in problems.values() for problem in found]))
+    log.extend(_merge_by_reason([problem for reasons in problems.values() for problem in reasons]))
     names = {function.func.name for function in bound}
     groups: dict[tuple[str | None, str], list[Pair]] = {}
     for item in program.grouped:
@@ -135,23 +135,23 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
         for form in forms:
             if form.func.name in names:
                 signature = signature_from_schema(form.func, category_override=category)
-                pair = Pair(_with_own_self(_with_means(signature)), form)
+                pair = Pair(_keep_self_name(_replace_mean(signature)), form)
                 groups.setdefault((None, str(form.func.name.name)), []).append(pair)
     derived = (_package_function(name, pairs, log) for (_, name), pairs in groups.items())
-    found = [function for function in derived if function.pairs]
-    shown = {pair.function.func.name for function in found for pair in function.pairs}
-    return PythonProgram(program, tuple(f for f in bound if f.func.name in shown), tuple(found), ())
+    functions = tuple(function for function in derived if function.pairs)
+    included = {pair.function.func.name for function in functions for pair in function.pairs}
+    return PythonProgram(program, tuple(f for f in bound if f.func.name in included), functions, ())
 
 
 def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> PythonFunction:
-    """Return the function of these overloads, without those that Python can't tell from the others."""
+    """Return the function of these overloads, without ambiguous ones, which are logged."""
     while True:
         try:
             function = PythonFunction(name, None, tuple(pairs), group_overloads(pairs))
             return replace(function, overloads=with_numbers(function.overloads))
         except OverloadError as problem:
             notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
-            log.warning("python-overloads", str(problem), problem.function.loc, _LEFT_TO_TORCH, notes)
+            log.warning("python-overloads", str(problem), problem.function.loc, _TORCH_OPS_ONLY, notes)
             pairs = [pair for pair in pairs if pair.function is not problem.function]
 
 
@@ -159,33 +159,33 @@ def _binding_problems(function: NativeFunction, legal: set[Type]) -> tuple[Diagn
     """Return why Python's argument parser doesn't support the operator."""
     problems = Diagnostics()
     _check_name(function, problems)
-    _check_types(function, legal, problems, _LEFT_TO_TORCH)
+    _check_types(function, legal, problems, _TORCH_OPS_ONLY)
     _check_python_defaults(function, problems)
     _check_returns(function, problems)
     return tuple(problems.all)
 
 
-_UNBOUND: Final = " can't be bound to Python: "
-"""What stands between the operator and the reason in what is reported of a binding."""
+_REASON_SEPARATOR: Final = " can't be bound to Python: "
+"""The text between the operator and the reason in messages about bindings."""
 
 
-def _joined(problems: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield a warning for each reason, at the first operator that has it, which names all of them."""
+def _merge_by_reason(problems: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield one warning per reason, at the first operator with it, that names all its operators."""
     named: dict[str, list[str]] = {}
     for problem in problems:
-        name, _, reason = problem.message.partition(_UNBOUND)
+        name, _, reason = problem.message.partition(_REASON_SEPARATOR)
         named.setdefault(reason or problem.message, []).append(name)
     for problem in problems:
-        name, _, reason = problem.message.partition(_UNBOUND)
+        name, _, reason = problem.message.partition(_REASON_SEPARATOR)
         names = dict.fromkeys(named.pop(reason or problem.message, ()))
         if names:
-            label = problem.label if len(names) == 1 else _LEFT_TO_TORCH.replace("operator is", "operators are")
-            message = f"{', '.join(names)}{_UNBOUND}{reason}" if reason else name
+            label = problem.label if len(names) == 1 else _TORCH_OPS_ONLY.replace("operator is", "operators are")
+            message = f"{', '.join(names)}{_REASON_SEPARATOR}{reason}" if reason else name
             yield replace(problem, message=message, label=label, severity="warning")
 
 
-def _with_own_self(signature: PythonSignature) -> PythonSignature:
-    """The signature with `self` under its own name, if another argument has the name that Python gives it, `input`."""
+def _keep_self_name(signature: PythonSignature) -> PythonSignature:
+    """Return the signature with `self` not renamed to `input`, if another argument is called `input`."""
     if all(argument.name != "input" for argument in signature.arguments()):
         return signature
     args, kwargs = (
@@ -195,8 +195,8 @@ def _with_own_self(signature: PythonSignature) -> PythonSignature:
     return replace(signature, input_args=args, input_kwargs=kwargs)
 
 
-def _with_means(signature: PythonSignature) -> PythonSignature:
-    """Return the signature with 1 for `Mean`: torch's parser reads `at::Reduction::Mean` as 0, no reduction."""
+def _replace_mean(signature: PythonSignature) -> PythonSignature:
+    """Return the signature with `Mean` replaced by 1, since torch's parser reads `at::Reduction::Mean` as 0."""
     if all(argument.default != "Mean" for argument in signature.arguments()):
         return signature
     args, kwargs = (
@@ -207,7 +207,7 @@ def _with_means(signature: PythonSignature) -> PythonSignature:
 
 
 def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, ...]:
-    """Return the operators that get bindings; the reason is logged for each that can't have one."""
+    """Return the operators that get bindings; log why others can't have one."""
     legal: set[Type] = set()
     bound = tuple(filter(should_generate_py_binding, program.functions))
     for function in bound:
@@ -218,7 +218,7 @@ def check_bindings(program: Program, log: Diagnostics) -> tuple[NativeFunction, 
 
 
 def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, fix: str) -> bool:
-    """Return whether Python can pass all types; log those that it can't, add the others to the legal ones."""
+    """Return whether Python can pass all types; log those that it can't, and add the others to `legal`."""
     if legal.issuperset([argument.type for argument in function.func.arguments.flat_all]):
         return True
     before = log.error_count
@@ -233,8 +233,8 @@ def _check_types(function: NativeFunction, legal: set[Type], log: Diagnostics, f
     return log.error_count == before
 
 
-_LEFT_TO_TORCH: Final = "the operator is left to 'torch.ops'"
-"""What becomes of an operator that can't be a function of a package."""
+_TORCH_OPS_ONLY: Final = "the operator is left to 'torch.ops'"
+"""The consequence for an operator that can't be a function of the package."""
 _RESERVED_NAMES: Final = frozenset({"return_types"})
 """Names that a package uses for its modules."""
 
@@ -251,13 +251,13 @@ def _check_name(function: NativeFunction, log: Diagnostics) -> None:
     if name in _RESERVED_NAMES or keyword.iskeyword(name):
         what = "a keyword of Python" if keyword.iskeyword(name) else "a module of the Python package"
         message = f"a function of the Python package can't be called '{name}': it is {what}"
-        log.error("python-name", message, function.loc, _LEFT_TO_TORCH)
+        log.error("python-name", message, function.loc, _TORCH_OPS_ONLY)
 
 
 _PARSED_DEFAULTS: Final[Mapping[BaseTy, frozenset[str]]] = MappingProxyType(
     {BaseTy.MemoryFormat: frozenset({"None", "contiguous_format"})}
 )
-"""The defaults of these types that torch's parser of Python's arguments can have."""
+"""The defaults of these types that torch's Python argument parser supports."""
 
 
 def _check_python_defaults(function: NativeFunction, log: Diagnostics) -> None:
@@ -265,10 +265,10 @@ def _check_python_defaults(function: NativeFunction, log: Diagnostics) -> None:
         type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
         if argument.default is None or not isinstance(type, BaseType):
             continue
-        known = _PARSED_DEFAULTS.get(type.name)
-        if known is not None and argument.default not in known:
+        legal = _PARSED_DEFAULTS.get(type.name)
+        if legal is not None and argument.default not in legal:
             message = f"'{function.func.name}' can't be bound to Python: torch's parser has no default '{argument}'"
-            log.error("python-default", message, function.loc, _LEFT_TO_TORCH)
+            log.error("python-default", message, function.loc, _TORCH_OPS_ONLY)
 
 
 _RETURNED: Final = frozenset(
@@ -286,17 +286,17 @@ def _check_returns(function: NativeFunction, log: Diagnostics) -> None:
         while isinstance(type, (ListType, OptionalType)):
             type = type.elem
         if not isinstance(type, BaseType) or type.name not in _RETURNED:
-            message = f"'{function.func.name}' can't be bound to Python: a '{returned.type}' can't be returned"
-            log.error("python-type", message, function.loc, _LEFT_TO_TORCH)
+            message = f"'{function.func.name}' can't be bound to Python: the type '{returned.type}' can't be returned"
+            log.error("python-type", message, function.loc, _TORCH_OPS_ONLY)
 
 
 def type_span(function: NativeFunction, type: Type, name: str) -> Span:
-    """Return the place of the type of the argument `name`; of the operator's name if it is not found."""
+    """Return the span of the type of the argument `name`; of the operator's name if it isn't found."""
     loc = function.loc
     end = loc.source.text.find("\n", loc.end)
     pattern = re.compile(rf"({re.escape(str(type))})\s+{re.escape(name)}\b")
-    found = pattern.search(loc.source.text, loc.end, end if end >= 0 else len(loc.source.text))
-    return Span(loc.source, *found.span(1)) if found else loc
+    match = pattern.search(loc.source.text, loc.end, end if end >= 0 else len(loc.source.text))
+    return Span(loc.source, *match.span(1)) if match else loc
 
 
 def _check_options(function: NativeFunction, log: Diagnostics) -> None:

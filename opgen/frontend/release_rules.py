@@ -1,4 +1,4 @@
-"""Rules that depend on the release of torch; each violation is one diagnostic.
+"""Entries → a diagnostic for each violation of a rule that depends on the release of torch.
 
 ops.yaml:1:22: error: torch 2.13 has no type 'Dimname' [unknown-type]
     1 | - func: f(Tensor self, Dimname dim) -> Tensor
@@ -55,7 +55,7 @@ def check_seeded(entries: Iterable[Entry], release: Release) -> Iterator[Diagnos
     for entry in entries:
         function = entry.function
         name = function.func.name.text
-        reason = _sounds_random(entry) if _MAY_BE_RANDOM.search(entry.func.text) else ""
+        reason = _randomness_evidence(entry) if _MAY_BE_RANDOM.search(entry.func.text) else ""
         if not reason or "nondeterministic_seeded" in function.tags or name in release.unseeded_operators:
             continue
         if entry.values[RANDOM] is not False:
@@ -65,7 +65,7 @@ def check_seeded(entries: Iterable[Entry], release: Release) -> Iterator[Diagnos
             yield Diagnostic("untagged-random", message, key.span if key is not None else entry.name_span, label)
 
 
-def _sounds_random(entry: Entry) -> str:
+def _randomness_evidence(entry: Entry) -> str:
     """Return why the operator seems random; empty if it doesn't."""
     name, arguments = entry.function.func.name.text, entry.function.func.arguments
     if arguments.has_generator_arg():

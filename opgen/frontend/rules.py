@@ -1,7 +1,7 @@
-"""Entries → a diagnostic for each rule that they break, alone or together.
+"""Entries → a diagnostic for each violation of a rule.
 
-`ENTRY_RULES` lists what an entry must keep by itself, and which fields or words make it matter; the other checks look
-at several.  A rule only looks: it takes what was read and yields what is wrong with it.
+`ENTRY_RULES` has the rules for single entries, each with the fields or words that a violation involves; the other
+checks compare entries.  Rules have no side effects: they take entries and yield diagnostics.
 
     ops.yaml:7:3: error: an out form can't be a method [out-method]
         7 |   variants: function, method
@@ -18,7 +18,7 @@ from opgen.api import cpp, dispatcher
 from opgen.api.types import UnsupportedTypeError
 from opgen.diagnostics import Diagnostic, Diagnostics, Note, Span, closest
 from opgen.frontend.cpp_names import KEYWORDS
-from opgen.frontend.default_rules import wanted_default
+from opgen.frontend.default_rules import expected_default
 from opgen.frontend.derive import Derived
 from opgen.frontend.entries import Entry
 from opgen.frontend.entry_fields import (
@@ -38,7 +38,7 @@ from opgen.frontend.entry_fields import (
 )
 from opgen.frontend.fields import Field
 from opgen.frontend.groups import Forms
-from opgen.frontend.registered_rules import check_registered_types, wanted_registered_default
+from opgen.frontend.registered_rules import check_registered_types, expected_registered_default
 from opgen.frontend.release_rules import check_keys, check_seeded, check_types
 from opgen.frontend.ufunc_rules import check_ufunc, check_ufunc_names
 from opgen.model import (
@@ -70,10 +70,10 @@ _EXCLUSIVE_COMPOSITE_KEYS: Final = (
 
 def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -> None:
     """Log every violation of the rules for single entries."""
-    log.extend(_breaches(entries))
+    log.extend(_violations(entries))
     log.extend(check_keys(entries, release))
-    foreign = [entry for entry in entries if entry.function.func.is_liberal]
-    own = [entry for entry in entries if not entry.function.func.is_liberal]
+    foreign = [entry for entry in entries if entry.function.func.is_lenient]
+    own = [entry for entry in entries if not entry.function.func.is_lenient]
     log.extend(check_types(own, release))
     log.extend(check_seeded(entries if not foreign else (), release))
     log.extend(replace(untagged, severity="warning") for untagged in check_seeded(foreign, release))
@@ -84,19 +84,19 @@ def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -
     log.extend(_check_defaults(entries))
 
 
-def _breaches(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+def _violations(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     rules_of: dict[_Marks, tuple[Rule, ...]] = {}
     for entry in entries:
         schema = entry.func.text
         marks: _Marks = (*entry.values.written, *[word for word in _RULED_WORDS if word in schema])
         if marks not in rules_of:
-            rules_of[marks] = _rules_that_matter(marks)
+            rules_of[marks] = _applicable_rules(marks)
         for rule in rules_of[marks]:
-            if not (entry.function.func.is_liberal and rule in _RULES_OF_TORCH):
+            if not (entry.function.func.is_lenient and rule in _TORCH_ONLY_RULES):
                 yield from rule(entry)
 
 
-def _rules_that_matter(marks: _Marks) -> tuple[Rule, ...]:
+def _applicable_rules(marks: _Marks) -> tuple[Rule, ...]:
     """Return the rules that an entry with these fields, and these words in its schema, may violate."""
     present = frozenset(marks)
     return tuple(rule for matters, rule in ENTRY_RULES if not present.isdisjoint(matters))
@@ -127,8 +127,8 @@ def check_between(
 # --------------------------------------------------------------------------- one entry
 
 
-def _at(entry: Entry, field: Field[Any]) -> Span:
-    """Return the place of a field's key; of the operator's name if the key is absent."""
+def _key_span(entry: Entry, field: Field[Any]) -> Span:
+    """Return the span of a field's key; of the operator's name if the key is absent."""
     key = entry.values.node.key(field.name)
     return key.span if key is not None else entry.name_span
 
@@ -139,11 +139,11 @@ def _check_method(entry: Entry) -> Iterator[Diagnostic]:
         return
     if function.func.is_out_fn():
         label = "write 'variants: function'"
-        yield Diagnostic("out-method", "an out form can't be a method", _at(entry, VARIANTS), label)
+        yield Diagnostic("out-method", "an out form can't be a method", _key_span(entry, VARIANTS), label)
     elif function.func.arguments.self_arg is None:
         message = f"'{function.func.name}' can't be a method: it has no argument 'self'"
         label = "name its tensor 'self', or write 'variants: function'"
-        yield Diagnostic("method-without-self", message, _at(entry, VARIANTS), label)
+        yield Diagnostic("method-without-self", message, _key_span(entry, VARIANTS), label)
     elif function.func.arguments.self_arg.argument.type != BaseType(BaseTy.Tensor):
         message = f"'{function.func.name}' can't be a method of Tensor: its argument 'self' is not a Tensor"
         yield Diagnostic("method-without-self", message, entry.argument_span("self"), "write 'variants: function'")
@@ -154,14 +154,14 @@ def _check_structured(entry: Entry) -> Iterator[Diagnostic]:
     if function.structured and function.func.kind() is not SchemaKind.out:
         label = "mark the out form, and write 'structured_delegate: <its name>' here"
         message = f"'structured' belongs to the out form, but '{function.func.name}' is the {_kind(function)} form"
-        yield Diagnostic("structured-form", message, _at(entry, STRUCTURED), label)
+        yield Diagnostic("structured-form", message, _key_span(entry, STRUCTURED), label)
     if function.structured and function.structured_delegate is not None:
         message = "a form is either structured or delegates to one that is"
-        yield Diagnostic("structured-form", message, _at(entry, STRUCTURED_DELEGATE))
+        yield Diagnostic("structured-form", message, _key_span(entry, STRUCTURED_DELEGATE))
     for field in (STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP):
         if field in entry.values and not function.structured:
             message = f"'{field.name}' has no meaning without 'structured: True'"
-            yield Diagnostic("needs-structured", message, _at(entry, field))
+            yield Diagnostic("needs-structured", message, _key_span(entry, field))
 
 
 def _kind(function: NativeFunction) -> str:
@@ -171,14 +171,16 @@ def _kind(function: NativeFunction) -> str:
 def _check_manual_registration(entry: Entry) -> Iterator[Diagnostic]:
     if entry.function.manual_kernel_registration and DISPATCH in entry.values:
         message = "with 'manual_kernel_registration' a dispatch table has no effect"
-        yield Diagnostic("manual-with-dispatch", message, _at(entry, DISPATCH), "remove one of the two")
+        yield Diagnostic("manual-with-dispatch", message, _key_span(entry, DISPATCH), "remove one of the two")
 
 
 def _check_foreach(entry: Entry) -> Iterator[Diagnostic]:
     function = entry.function
     if function.root_name.startswith("_foreach_") and function.device_check is not DeviceCheckType.NoCheck:
         message = f"'{function.func.name}' takes lists whose tensors may be on several devices"
-        yield Diagnostic("foreach-device-check", message, _at(entry, DEVICE_CHECK), "write 'device_check: NoCheck'")
+        yield Diagnostic(
+            "foreach-device-check", message, _key_span(entry, DEVICE_CHECK), "write 'device_check: NoCheck'"
+        )
 
 
 def _check_factory(entry: Entry) -> Iterator[Diagnostic]:
@@ -204,11 +206,11 @@ def _check_inplace_view(entry: Entry) -> Iterator[Diagnostic]:
     function = entry.function
     if "inplace_view" in function.tags and not function.func.name.name.inplace:
         message = f"'{function.func.name}' is tagged 'inplace_view', but it isn't in-place by its name"
-        yield Diagnostic("inplace-view-name", message, _at(entry, TAGS), "its name must end in '_'")
+        yield Diagnostic("inplace-view-name", message, _key_span(entry, TAGS), "its name must end in '_'")
 
 
 def _check_tensor_options(entry: Entry) -> Iterator[Diagnostic]:
-    """C++ gathers the four options into one argument, each part of which may be unset."""
+    """Check that the tensor options are optional, since `TensorOptions` may leave each of them unset."""
     options = entry.function.func.arguments.tensor_options
     for argument in options.all() if options is not None else ():
         if not isinstance(argument.type, OptionalType):
@@ -221,11 +223,11 @@ def _check_python_module(entry: Entry) -> Iterator[Diagnostic]:
     function = entry.function
     if function.python_module is not None and Variant.method in function.variants:
         message = f"'{function.func.name}' is in a Python module, so it can't be a method"
-        yield Diagnostic("module-method", message, _at(entry, VARIANTS), "write 'variants: function'")
+        yield Diagnostic("module-method", message, _key_span(entry, VARIANTS), "write 'variants: function'")
 
 
 def _check_symint_kernels(entry: Entry) -> Iterator[Diagnostic]:
-    """A kernel that takes symbolic sizes needs a schema that has some, or it hides that a SymInt was forgotten."""
+    """Check that a kernel that takes symbolic sizes has a schema with SymInt."""
     func = entry.function.func
     if func.has_symint():
         return
@@ -240,20 +242,22 @@ def _check_form_tags(entry: Entry) -> Iterator[Diagnostic]:
     func, tags = entry.function.func, entry.function.tags
     if "generated" in tags:
         message = "the tag 'generated' marks forms that are derived, so no entry can have it"
-        yield Diagnostic("generated-tag", message, _at(entry, TAGS), "remove it; 'autogen' asks for derived forms")
+        yield Diagnostic(
+            "generated-tag", message, _key_span(entry, TAGS), "remove it; 'autogen' asks for derived forms"
+        )
     for kind, form in ((SchemaKind.inplace, "in-place"), (SchemaKind.out, "out")):
         if kind.name in tags and func.kind() is not kind:
             message = f"'{func.name}' is tagged '{kind.name}', but it is no {form} form"
             yield Diagnostic(
-                "form-tag", message, _at(entry, TAGS), f"remove '{kind.name}'; opgen adds it to {form} forms"
+                "form-tag", message, _key_span(entry, TAGS), f"remove '{kind.name}'; opgen adds it to {form} forms"
             )
 
 
 def _check_doc(entry: Entry) -> Iterator[Diagnostic]:
-    """The documentation of torch's own operators is in torch's sources."""
-    if entry.values[DOC] and not entry.function.func.is_liberal:
+    """Warn about documentation of torch's own operators, which has no effect."""
+    if entry.values[DOC] and not entry.function.func.is_lenient:
         message = f"'doc' of '{entry.function.func.name}' has no effect: only extensions have documentation"
-        yield Diagnostic("key-without-effect", message, _at(entry, DOC), "remove it", severity="warning")
+        yield Diagnostic("key-without-effect", message, _key_span(entry, DOC), "remove it", severity="warning")
 
 
 ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
@@ -271,8 +275,8 @@ ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
     ((UFUNC_INNER_LOOP,), check_ufunc),
     ((DOC,), _check_doc),
 )
-"""The rules for single entries, each after the field or the word in the schema that a violation needs."""
-_RULES_OF_TORCH: Final = (_check_foreach, _check_factory, _check_tensor_options)
+"""The rules for single entries, each with the fields or words in the schema that a violation involves."""
+_TORCH_ONLY_RULES: Final = (_check_foreach, _check_factory, _check_tensor_options)
 """Rules about names and types of torch's own operators."""
 _RULED_WORDS: Final = tuple([mark for marks, _ in ENTRY_RULES for mark in marks if isinstance(mark, str)])
 
@@ -288,24 +292,24 @@ def _check_return_aliases(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
                 continue
             is_write = returned.annotation.is_write
             annotations = (each for each in func.arguments.annotations if each.is_write or not is_write)
-            known = {name for annotation in annotations for name in annotation.alias_set}
+            annotated = {name for annotation in annotations for name in annotation.alias_set}
             for name in returned.annotation.alias_set:
-                if name != "*" and name not in known:
+                if name != "*" and name not in annotated:
                     message = f"no argument of '{func.name}' is annotated '{name}', so no return can alias it"
                     label = f"annotate the argument with it, or drop '({name})' here"
                     yield Diagnostic("unknown-alias", message, entry.returns_span, label)
 
 
 def _check_keywords(entries: Collection[Entry]) -> Iterator[Diagnostic]:
-    """Names that become names in C++ can't be words of C++."""
+    """Check that names that become C++ names aren't keywords of C++."""
     operators = {entry.function.func.name.name.text for entry in entries}
     arguments = {argument.name for entry in entries for argument in entry.function.func.arguments.flat_all}
     if KEYWORDS.isdisjoint(operators | arguments):
         return
     for entry in entries:
         func = entry.function.func
-        # Arguments of an extension have another name in C++ then.
-        arguments_of = () if func.is_liberal else func.arguments.flat_all
+        # In an extension, such arguments are renamed in C++.
+        arguments_of = () if func.is_lenient else func.arguments.flat_all
         for what, name in [("operator", func.name.name.text), *(("argument", a.name) for a in arguments_of)]:
             if name in KEYWORDS:
                 span = entry.name_span if what == "operator" else entry.argument_span(name)
@@ -314,56 +318,56 @@ def _check_keywords(entries: Collection[Entry]) -> Iterator[Diagnostic]:
 
 
 def _check_types(entries: Collection[Entry]) -> Iterator[Diagnostic]:
-    """Every type must have a C++ spelling, and pass through the dispatcher; each is tried once."""
+    """Check that each type has a C++ spelling and the dispatcher supports it; each type is checked once."""
     schemas = [entry.function.func for entry in entries]
-    taken = {(a.type.text, a.is_write): a for func in schemas for a in func.arguments.flat_all}
-    given = {(r.type.text, r.is_write): r for func in schemas for r in func.returns}
-    not_taken = {key: _type_problem(_take, a) for key, a in taken.items()}
-    not_given = {key: _type_problem(_give, r) for key, r in given.items()}
-    if not any(not_taken.values()) and not any(not_given.values()):
+    arguments = {(a.type.text, a.is_write): a for func in schemas for a in func.arguments.flat_all}
+    returns = {(r.type.text, r.is_write): r for func in schemas for r in func.returns}
+    argument_problems = {key: _type_problem(_check_argument_type, a) for key, a in arguments.items()}
+    return_problems = {key: _type_problem(_check_return_type, r) for key, r in returns.items()}
+    if not any(argument_problems.values()) and not any(return_problems.values()):
         return
     for entry in entries:
         for argument in entry.function.func.arguments.flat_all:
-            reason = not_taken[argument.type.text, argument.is_write]
+            reason = argument_problems[argument.type.text, argument.is_write]
             if reason:
                 span = entry.argument_span(argument.name)
                 yield Diagnostic("unsupported-type", f"argument '{argument.name}': {reason}", span)
-        reasons = [not_given[returned.type.text, returned.is_write] for returned in entry.function.func.returns]
+        reasons = [return_problems[returned.type.text, returned.is_write] for returned in entry.function.func.returns]
         reason = next(filter(None, reasons), "")
         if reason:
             yield Diagnostic("unsupported-type", f"the returns: {reason}", entry.returns_span)
 
 
 def _check_defaults(entries: Collection[Entry]) -> Iterator[Diagnostic]:
-    """Every default must be one of its type; each is tried once."""
+    """Check each default against its type; each pair is checked once."""
     arguments = [
-        (entry.function.func.is_liberal, a) for entry in entries for a in entry.function.func.arguments.flat_all
+        (entry.function.func.is_lenient, a) for entry in entries for a in entry.function.func.arguments.flat_all
     ]
-    types = {(is_liberal, a.type.text, a.default): a.type for is_liberal, a in arguments if a.default is not None}
+    types = {(is_lenient, a.type.text, a.default): a.type for is_lenient, a in arguments if a.default is not None}
     problems: dict[tuple[bool, str, str | None], str] = {}
-    for (is_liberal, text, default), type in types.items():
-        wanted = wanted_registered_default if is_liberal else wanted_default
-        problems[is_liberal, text, default] = wanted(default, type)
+    for (is_lenient, text, default), type in types.items():
+        expected = expected_registered_default if is_lenient else expected_default
+        problems[is_lenient, text, default] = expected(default, type)
     if not any(problems.values()):
         return
     for entry in entries:
         for argument in entry.function.func.arguments.flat_all:
-            label = problems.get((entry.function.func.is_liberal, argument.type.text, argument.default))
+            label = problems.get((entry.function.func.is_lenient, argument.type.text, argument.default))
             if label:
                 message = f"argument '{argument.name}' of type '{argument.type}' can't be '{argument.default}'"
                 yield Diagnostic("bad-default", message, entry.argument_span(argument.name), label)
 
 
-def _take(argument: Argument) -> None:
+def _check_argument_type(argument: Argument) -> None:
     cpp.argument_type(argument, binds=argument.name)
-    dispatcher.check_taken(argument.type)
+    dispatcher.check_argument_type(argument.type)
     if argument.is_write and argument.type.text not in ("Tensor", "Tensor[]"):
         raise UnsupportedTypeError(argument.type, "can't be written to: only 'Tensor' and 'Tensor[]' can")
 
 
-def _give(returned: Return) -> None:
+def _check_return_type(returned: Return) -> None:
     cpp.return_type(returned)
-    dispatcher.check_returned(returned.type)
+    dispatcher.check_return_type(returned.type)
 
 
 def _type_problem(derive: Callable[[T], object], value: T) -> str:
@@ -378,10 +382,10 @@ def _type_problem(derive: Callable[[T], object], value: T) -> str:
 
 
 def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collection[str]) -> Iterator[Diagnostic]:
-    written = entry.values[STRUCTURED_DELEGATE]
-    if written is None:
+    delegate = entry.values[STRUCTURED_DELEGATE]
+    if delegate is None:
         return
-    name, word = written
+    name, word = delegate
     target = by_name.get(name.text)
     if target is None and name.name.base in unread:
         return
@@ -408,11 +412,11 @@ def _check_delegate(entry: Entry, by_name: Mapping[str, Entry], unread: Collecti
 def _check_identifiers(
     entries: Iterable[Entry], derived: Iterable[Derived], by_name: Mapping[str, Entry]
 ) -> Iterator[Diagnostic]:
-    """`add.out`, written or derived, and an operator `add_out` would become the same C++ identifier."""
+    """Check that no two operators become the same C++ identifier, such as `add.out` and `add_out`."""
     named = [(entry.function, entry, "") for entry in entries]
-    made = [(form.function, by_name[form.base.func.name.text], ", which is derived here,") for form in derived]
+    derived_forms = [(form.function, by_name[form.base.func.name.text], ", which is derived here,") for form in derived]
     owners: dict[tuple[str, str], tuple[NativeFunction, Entry]] = {}
-    for function, entry, origin in (*named, *made):
+    for function, entry, origin in (*named, *derived_forms):
         name = function.func.name
         first, owner = owners.setdefault((function.namespace, name.unambiguous_name()), (function, entry))
         if first is not function and first.func.name != name:
@@ -424,21 +428,21 @@ def _check_identifiers(
 def _check_signatures(
     entries: Collection[Entry], groups: Mapping[Hashable, Forms], by_name: Mapping[str, Entry]
 ) -> Iterator[Diagnostic]:
-    """No two overloads of the same form may share a signature: callers couldn't choose."""
+    """Check that no two overloads of the same form share a signature, which would be ambiguous."""
     if sum([len(forms) for forms in groups.values()]) == len(entries):
-        return  # each has a place of its own
+        return  # all signatures are distinct
     for entry in entries:
         func = entry.function.func
-        twin = groups[entry.function.namespace, func.signature()][func.kind()]
-        if twin.func.name == func.name:
+        other = groups[entry.function.namespace, func.signature()][func.kind()]
+        if other.func.name == func.name:
             continue
-        note = Note(f"'{twin.func.name}' is here", by_name[twin.func.name.text].name_span)
-        message = f"'{func.name}' takes the same arguments as '{twin.func.name}'"
+        note = Note(f"'{other.func.name}' is here", by_name[other.func.name.text].name_span)
+        message = f"'{func.name}' takes the same arguments as '{other.func.name}'"
         yield Diagnostic("same-signature", message, entry.name_span, "no call can tell them apart", (note,))
 
 
 def _check_structured_group(out: NativeFunction, forms: Forms, by_name: Mapping[str, Entry]) -> Iterator[Diagnostic]:
-    """A structured out form has a functional form, and all forms of its group delegate to it."""
+    """Check that a structured out form has a functional form, and that all forms of its group delegate to it."""
     if SchemaKind.functional not in forms:
         message = f"'{out.func.name}' is structured, but no functional form delegates to it"
         schema = out.func.signature()
@@ -453,25 +457,27 @@ def _check_structured_group(out: NativeFunction, forms: Forms, by_name: Mapping[
 
 
 def _check_undeclared(derived: Iterable[Derived], by_name: Mapping[str, Entry]) -> Iterator[Diagnostic]:
-    """What is derived must be asked for by an entry, so that a reader finds it."""
-    names = {made.function.func.name.text for made in derived}
-    asked = {name.text for entry in by_name.values() for name in entry.function.autogen}
-    for made in derived:
-        name, entry = made.function.func.name.text, by_name[made.base.func.name.text]
+    """Check that each derived form is requested in `autogen`, so that readers find it."""
+    names = {form.function.func.name.text for form in derived}
+    requested = {name.text for entry in by_name.values() for name in entry.function.autogen}
+    for form in derived:
+        name, entry = form.function.func.name.text, by_name[form.base.func.name.text]
         if name in by_name:
-            yield _taken(name, entry, by_name[name])
-        if name in asked:
+            yield _name_taken(name, entry, by_name[name])
+        if name in requested:
             continue
-        of_base = [name.text for name in made.base.autogen]
-        if not names.issuperset(of_base):
-            continue  # a name that nothing derives is a misspelling of this one, and reported
-        wanted = ", ".join([*of_base, name])
-        message = f"'{name}' would be derived from '{made.base.func.name}', but no entry asks for it"
-        yield Diagnostic("autogen-undeclared", message, _at(entry, AUTOGEN), f"write 'autogen: {wanted}'")
+        requested_by_base = [name.text for name in form.base.autogen]
+        if not names.issuperset(requested_by_base):
+            continue  # an unknown requested name is probably a misspelling of this one, and already reported
+        names_to_request = ", ".join([*requested_by_base, name])
+        message = f"'{name}' would be derived from '{form.base.func.name}', but no entry asks for it"
+        yield Diagnostic(
+            "autogen-undeclared", message, _key_span(entry, AUTOGEN), f"write 'autogen: {names_to_request}'"
+        )
 
 
-def _taken(name: str, base: Entry, written: Entry) -> Diagnostic:
-    """Another operator has the name that a derived one gets."""
+def _name_taken(name: str, base: Entry, other: Entry) -> Diagnostic:
+    """Return the error for a derived form whose name another operator has."""
     message = f"'{name}' is derived from '{base.function.func.name}', but another operator has its name"
-    notes = (Note("its arguments are different", written.name_span),)
-    return Diagnostic("autogen-exists", message, _at(base, AUTOGEN), "rename the overload of one of them", notes)
+    notes = (Note("its arguments are different", other.name_span),)
+    return Diagnostic("autogen-exists", message, _key_span(base, AUTOGEN), "rename the overload of one of them", notes)

@@ -1,12 +1,12 @@
 r"""Offsets in the text of a scalar → offsets in the file, across quotes, escapes and folding.
 
-YAML's escapes, doubled quotes, line folding and block indentation make the two differ.  The written
-form is cut into pieces that are surely part of the text (words, escapes, lines of a block), which
-are then found in the text one after the other; white space between pieces goes with the piece
+The two differ because of YAML's escapes, doubled quotes, line folding and block indentation.  The
+source is split into pieces that must be part of the text (words, escapes, lines of a block), which
+are then located in the text one after the other; white space between pieces belongs to the piece
 before it.
 
-    written  'it''s
-               so'          text  it's so        text offset 5 ('s' of 'so')  ->  written offset 11
+    source  'it''s
+              so'           text  it's so        text offset 5 ('s' of 'so')  ->  source offset 11
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Final
 from opgen.frozen_dataclass import dataclass
 
 _BREAKS: Final = "\n\r\x85\u2028\u2029"
-"""What ends a line in YAML 1.1."""
+"""The line breaks of YAML 1.1."""
 _SPACES: Final = " \t" + _BREAKS
 
-# Only places within a text ask for these: they are compiled then, not when a command starts.
+# Compiled on demand: only spans within a scalar need these.
 _WORDS = f"[^{_SPACES}]+"
 _SINGLE = f"''|[^'{_SPACES}]+"
 _DOUBLE = rf"\\(?:x..|u.{{4}}|U.{{8}}|[{_BREAKS}]|.)|[^\\{_SPACES}]+"
@@ -49,16 +49,16 @@ _ESCAPES: Final = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class TextPlaces:
-    """For each character of a text, the half-open range of offsets where it was written."""
+class TextOffsets:
+    """For each character of a text, the half-open range of its offsets in the source."""
 
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     first: int
-    """Where the text begins: after an opening quote."""
+    """The offset at which the text begins: after an opening quote."""
 
     def offsets(self, start: int, end: int) -> tuple[int, int]:
-        """Return the range where the characters `start` to `end` were written; clamped to the text."""
+        """Return the source range of the characters `start` to `end`, clamped to the text."""
         count = len(self.starts)
         start = max(0, min(start, count))
         if start == count:
@@ -69,47 +69,47 @@ class TextPlaces:
         return self.starts[start], self.ends[min(end, count) - 1]
 
 
-def text_places(written: str, text: str, style: str) -> TextPlaces:
-    """Return where each character of `text` stands in `written`, its form in YAML's `style`."""
+def text_offsets(source: str, text: str, style: str) -> TextOffsets:
+    """Return the range of each character of `text` in `source`, its spelling in YAML's `style`."""
     starts: list[int] = []
     ends: list[int] = []
     first = 1 if style in ("'", '"') else 0
-    for piece, start, end in _pieces(written, text, style):
-        at = text.find(piece, len(starts))
-        if at < 0:
+    for piece, start, end in _pieces(source, text, style):
+        offset = text.find(piece, len(starts))
+        if offset < 0:
             continue
-        _fill(starts, ends, at, ends[-1] if ends else first, start)
+        _fill(starts, ends, offset, ends[-1] if ends else first, start)
         exact = end - start == len(piece)
         starts += range(start, end) if exact else [start] * len(piece)
         ends += range(start + 1, end + 1) if exact else [end] * len(piece)
-    _fill(starts, ends, len(text), ends[-1] if ends else first, len(written))
-    return TextPlaces(tuple(starts), tuple(ends), first)
+    _fill(starts, ends, len(text), ends[-1] if ends else first, len(source))
+    return TextOffsets(tuple(starts), tuple(ends), first)
 
 
 def _fill(starts: list[int], ends: list[int], count: int, begin: int, limit: int) -> None:
-    """Extends the ranges to `count` characters with white space from `begin` up to `limit`."""
+    """Extend the ranges to `count` characters with white space from `begin` up to `limit`."""
     gap = count - len(starts)
     starts += (min(begin + i, limit) for i in range(gap))
     ends += (min(begin + i + 1, limit) for i in range(gap))
 
 
-def _pieces(written: str, text: str, style: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the parts of `written` that are text, with escapes resolved, each with its range."""
+def _pieces(source: str, text: str, style: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the parts of `source` that are text, with escapes resolved, each with its range."""
     if style in ("|", ">"):
-        yield from _block_lines(written, text)
+        yield from _block_lines(source, text)
     elif style == '"':
-        for found in re.compile(_DOUBLE).finditer(written, 1, len(written) - 1):
-            yield _resolved(found.group()), *found.span()
+        for match in re.compile(_DOUBLE).finditer(source, 1, len(source) - 1):
+            yield _resolved(match.group()), *match.span()
     elif style == "'":
-        for found in re.compile(_SINGLE).finditer(written, 1, len(written) - 1):
-            yield ("'" if found.group() == "''" else found.group()), *found.span()
+        for match in re.compile(_SINGLE).finditer(source, 1, len(source) - 1):
+            yield ("'" if match.group() == "''" else match.group()), *match.span()
     else:
-        for found in re.compile(_WORDS).finditer(written):
-            yield found.group(), *found.span()
+        for match in re.compile(_WORDS).finditer(source):
+            yield match.group(), *match.span()
 
 
 def _resolved(part: str) -> str:
-    """Return what a part of a double-quoted scalar stands for."""
+    """Return a part of a double-quoted scalar with its escape resolved."""
     if not part.startswith("\\"):
         return part
     if part[1] in "xuU":
@@ -117,10 +117,10 @@ def _resolved(part: str) -> str:
     return "" if part[1] in _BREAKS else _ESCAPES.get(part[1], part[1])
 
 
-def _block_lines(written: str, text: str) -> Iterator[tuple[str, int, int]]:
+def _block_lines(source: str, text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the lines of a block scalar that have text, without the block's indentation."""
-    header = re.compile(_BLOCK_HEADER).match(written)
-    lines = [m for m in re.compile(_LINES).finditer(written, header.end() if header else 0) if m.group().strip()]
+    header = re.compile(_BLOCK_HEADER).match(source)
+    lines = [m for m in re.compile(_LINES).finditer(source, header.end() if header else 0) if m.group().strip()]
     if not lines:
         return
     first = text.lstrip("\n")

@@ -9,8 +9,7 @@ A selection file:
     kernel_metadata:
       add_kernel: [float, int64_t]
 
-The names on the command line are read as a text of their own, so that an error in them is shown
-with its place as well:
+The names on the command line are a source of their own, so that errors in them have locations too:
 
     --op-registration-whitelist:1:11: error: there is no operator 'aten::emty' [unknown-operator]
         1 | aten::add aten::emty
@@ -37,9 +36,9 @@ OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
 BACKEND_LIST_FLAG: Final = "--backend-whitelist"
 
 MAX_SUGGESTIONS: Final = 10
-"""Maximum number of unknown operators for which a suggestion is looked up."""
+"""Maximum number of unknown operators that get a suggestion."""
 
-# Most runs select nothing: these are compiled when a name is read.
+# Compiled on demand: most runs have no selection.
 _LISTED = r"(?a:[\w.:-]+)"
 _SPACED = r"[^\s,]+"
 _OPERATOR = r"(?a:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?:\.[A-Za-z_]\w*)?)"
@@ -59,7 +58,7 @@ class KnownOperators:
 
     @staticmethod
     def of(names: Iterable[str], must_exist: bool = True) -> KnownOperators:
-        """From the operators' full names."""
+        """Create from the operators' full names."""
         full = frozenset(names)
         namespaces = frozenset(name.partition("::")[0] for name in full)
         return KnownOperators(full, frozenset(map(strip_operator_overload_name, full)), namespaces, must_exist)
@@ -82,7 +81,7 @@ def operator_name(node: Node) -> Scalar:
 
 
 def listed_names(node: Node) -> tuple[str, ...]:
-    """Return names of classes or features; C++ gets them as one list with semicolons between them."""
+    """Return names of classes or features, which C++ gets as one list with semicolons."""
     log, words = Diagnostics(), word_list(node)
     for word in words:
         check_listed_name(word, log)
@@ -98,7 +97,7 @@ def check_listed_name(word: Scalar, log: Diagnostics) -> None:
 
 
 def operators(node: Node) -> MappingNode:
-    """Return the operators' own mappings, which are read one by one."""
+    """Return the mapping of operators, whose values are read one by one."""
     if not isinstance(node, MappingNode):
         label = "write 'namespace::name: {}' for each"
         raise UserError(Diagnostic("wrong-kind", "the operators of a selection must be a mapping", node.span, label))
@@ -185,7 +184,7 @@ def load_selection(
 
 
 def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics, legal: Collection[str] = DTYPES) -> None:
-    """Log the element types of a kernel that don't exist."""
+    """Log unknown dtypes of a kernel."""
     for word in words:
         if word.text not in legal:
             message = f"'{word.text}' of the kernel '{tag}' is not a dtype"
@@ -193,7 +192,7 @@ def check_dtypes(tag: str, words: Iterable[Scalar], log: Diagnostics, legal: Col
 
 
 def selection_of_names(names: Sequence[str], log: Diagnostics, known: KnownOperators | None = None) -> SelectiveBuilder:
-    """Return the selection that a list of operators on the command line stands for: inference, all overloads."""
+    """Return the selection for operators on the command line: for inference, with all overloads."""
     return selection_of_words(words_of_flag(OPERATOR_LIST_FLAG, names), log, known)
 
 
@@ -201,11 +200,11 @@ def selection_of_words(
     words: Iterable[Scalar], log: Diagnostics, known: KnownOperators | None = None
 ) -> SelectiveBuilder:
     """Return the selection for a list of operator names."""
-    good = checked_names(words, log)
+    valid = checked_names(words, log)
     if known is not None:
-        check_operators(((name, True) for name in good), known, log)
+        check_operators(((name, True) for name in valid), known, log)
     return SelectiveBuilder.from_legacy_op_registration_allow_list(
-        {name.text for name in good}, is_root_operator=True, is_used_for_training=False
+        {name.text for name in valid}, is_root_operator=True, is_used_for_training=False
     )
 
 
@@ -214,8 +213,8 @@ def load_words(where: Source | Path, log: Diagnostics) -> tuple[Scalar, ...]:
     root = load_yaml(where, log)
     try:
         if isinstance(root, Scalar):
-            found = ((root, match.span()) for match in re.finditer(_SPACED, root.text))
-            return tuple(_part(whole, start, end) for whole, (start, end) in found)
+            parts = ((root, match.span()) for match in re.finditer(_SPACED, root.text))
+            return tuple(_part(whole, start, end) for whole, (start, end) in parts)
         return () if root is None else list_of(scalar)(root)
     except UserError as problem:
         log.extend(problem.diagnostics)
@@ -230,7 +229,7 @@ def _part(whole: Scalar, start: int, end: int) -> Scalar:
 def select(
     names: Sequence[str] | None, path: Path | None, log: Diagnostics, known: KnownOperators | None = None
 ) -> SelectiveBuilder | None:
-    """Return the selection of a command's flags; everything without such flags."""
+    """Return the selection of a command's flags; all operators without such flags."""
     if names is not None and path is not None:
         message = f"{OPERATOR_LIST_FLAG} and --op-selection-yaml-path can't be given together"
         log.error("conflicting-flags", message)
@@ -249,15 +248,15 @@ def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[st
 
 
 def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators, log: Diagnostics) -> None:
-    """Log the names that select no known operator; each comes with whether it stands for all overloads.
+    """Log the names that select no known operator; each is paired with whether it selects all overloads.
 
-    A namespace that no definition mentions is merely warned of: its operators are registered elsewhere.
+    An operator in an unknown namespace is only a warning, since it may be registered elsewhere.
     """
     suggestions_left = MAX_SUGGESTIONS
     for name, all_overloads in named:
         if name.text in known.names or (all_overloads and name.text in known.base_names):
             continue
-        tell = log.error if known.must_exist else log.warning
+        report = log.error if known.must_exist else log.warning
         namespace = name.text.partition("::")[0]
         if namespace not in known.namespaces and closest(namespace, known.namespaces) is None:
             message = f"no operator of '{namespace}' is defined here: '{name.text}' changes nothing"
@@ -265,7 +264,7 @@ def check_operators(named: Iterable[tuple[Scalar, bool]], known: KnownOperators,
             continue
         label = _nearest(name.text, known) if suggestions_left > 0 else ""
         suggestions_left -= 1
-        tell("unknown-operator", f"there is no operator '{name.text}'", name.span, label)
+        report("unknown-operator", f"there is no operator '{name.text}'", name.span, label)
 
 
 def _nearest(name: str, known: KnownOperators) -> str:
@@ -283,14 +282,20 @@ def _nearest(name: str, known: KnownOperators) -> str:
 def _did_you_mean_within(name: str, candidates: Collection[str]) -> str:
     """Return the nearest name of the same namespace; of any, if there is no such namespace.
 
-    Namespaces must not count, or all names of one would be near.
+    Namespaces are not compared, since a common prefix would make all names similar.
     """
-    namespace, _, own = name.partition("::")
-    near = closest(own, (full.partition("::")[2] for full in candidates if full.startswith(f"{namespace}::")))
-    return f"did you mean '{namespace}::{near}'?" if near else did_you_mean(name, _under_other(namespace, candidates))
+    namespace, _, name_in_namespace = name.partition("::")
+    near = closest(
+        name_in_namespace, (full.partition("::")[2] for full in candidates if full.startswith(f"{namespace}::"))
+    )
+    return (
+        f"did you mean '{namespace}::{near}'?"
+        if near
+        else did_you_mean(name, _in_other_namespaces(namespace, candidates))
+    )
 
 
-def _under_other(namespace: str, candidates: Collection[str]) -> Iterator[str]:
+def _in_other_namespaces(namespace: str, candidates: Collection[str]) -> Iterator[str]:
     return (full for full in candidates if not full.startswith(f"{namespace}::"))
 
 
@@ -306,7 +311,7 @@ def _read_operators(
 
 
 def _read_operator(name: str, node: Node, log: Diagnostics) -> SelectiveBuildOperator | None:
-    """Return one operator of a selection file; an empty value leaves everything at its default."""
+    """Return one operator of a selection file; an empty value means the defaults."""
     if isinstance(node, Scalar) and node.is_empty:
         return SelectiveBuildOperator.from_legacy_operator_name_without_overload(name)
     values = read_fields(node, OPERATOR_TABLE, f"operator '{name}'", log)
@@ -318,20 +323,20 @@ def _read_operator(name: str, node: Node, log: Diagnostics) -> SelectiveBuildOpe
 
 
 def checked_names(names: Iterable[Scalar], log: Diagnostics) -> tuple[Scalar, ...]:
-    """Those of `names` that are names of operators; logs what is wrong with the others."""
-    good = []
+    """Return the `names` that are valid names of operators; log the others."""
+    valid = []
     for name in names:
         try:
-            good.append(operator_name(name))
+            valid.append(operator_name(name))
         except UserError as problem:
             log.extend(problem.diagnostics)
-    return tuple(good)
+    return tuple(valid)
 
 
 def words_of_flag(flag: str, words: Sequence[str]) -> tuple[Scalar, ...]:
-    """Return the words given to a flag, with their places in the line that they make."""
-    source, start, placed = Source(flag, " ".join(words)), 0, []
+    """Return the words given to a flag as scalars of one source line."""
+    source, start, scalars = Source(flag, " ".join(words)), 0, []
     for word in words:
-        placed.append(Scalar(word, source, start, start + len(word)))
+        scalars.append(Scalar(word, source, start, start + len(word)))
         start += len(word) + 1
-    return tuple(placed)
+    return tuple(scalars)

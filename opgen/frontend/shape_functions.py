@@ -1,7 +1,7 @@
 """`meta.py` → the shape functions that authors write in Python, or all errors in the file.
 
-Each function at the file's top level is called after an operator, its overload's name behind an underscore: `norm`,
-`norm_out`. The Python package registers it, so it needs no build. Names that begin with an underscore are the author's.
+Each top-level function is named after an operator, with the overload after an underscore: `norm`, `norm_out`. The
+Python package registers it, so it needs no build. Helper functions begin with an underscore.
 
     def twice(self):                    →   ShapeFunctions(text, (("twice", "twice"),))
         return torch.empty_like(self)
@@ -23,7 +23,7 @@ from opgen.python_text import parse_python
 
 
 def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> ShapeFunctions | None:
-    """Return the shape functions of a file; None, with errors logged, if it fails with them."""
+    """Return the shape functions of a file; None, with errors logged, if it fails."""
     try:
         source = read_source(path)
         tree = _parse(source)
@@ -31,12 +31,12 @@ def load_shape_functions(path: Path, program: Program, log: Diagnostics) -> Shap
         log.extend(problem.diagnostics)
         return None
     operators = {f.func.name.unambiguous_name(): f for f in program.functions}
-    found = [(name, span) for name, span in _functions(tree, source) if not name.startswith("_")]
-    errors = [m for name, span in found for m in _errors(program, operators, name, span)]
+    functions = [(name, span) for name, span in _functions(tree, source) if not name.startswith("_")]
+    errors = [error for name, span in functions for error in _errors(program, operators, name, span)]
     log.extend(errors)
     if errors:
         return None
-    return ShapeFunctions(source.text, tuple((name, str(operators[name].func.name)) for name, _ in found))
+    return ShapeFunctions(source.text, tuple((name, str(operators[name].func.name)) for name, _ in functions))
 
 
 def _parse(source: Source) -> ast.Module:
@@ -72,7 +72,7 @@ def _errors(program: Program, operators: dict[str, NativeFunction], name: str, s
 
 
 def _has_meta(program: Program, function: NativeFunction) -> bool:
-    """Return whether something else tells what the operator returns."""
+    """Return whether the operator already has a meta function."""
     meta = program.backend_indices.get(DispatchKey.Meta)
-    is_given = meta is not None and meta.has_kernel(function)
-    return is_given or function.part_of_structured_group or function.has_composite_kernel
+    is_registered = meta is not None and meta.has_kernel(function)
+    return is_registered or function.part_of_structured_group or function.has_composite_kernel

@@ -1,4 +1,4 @@
-"""Structured operators → a diagnostic for each that has an argument which no structured kernel can take.
+"""Structured operators → a diagnostic for each argument that no structured kernel can take.
 
 ops.yaml:1:9: error: 'f' can't be structured: no kernel can take its argument 'x' [unsupported-type]
     1 | - func: f(Tensor self, DeviceIndex[]? x) -> Tensor
@@ -18,7 +18,7 @@ from opgen.model import NativeFunction, NativeFunctionsGroup
 
 
 def check_structured_types(grouped: Iterable[NativeFunction | NativeFunctionsGroup]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each argument of a structured operator that its kernel can't be given."""
+    """Yield a diagnostic for each argument of a structured operator that its kernel can't take."""
     for group in grouped:
         if isinstance(group, NativeFunctionsGroup) and group.structured:
             function = group.functional
@@ -30,7 +30,7 @@ def check_structured_types(grouped: Iterable[NativeFunction | NativeFunctionsGro
 
 
 def _can_pass(binding: Binding) -> bool:
-    """Return whether what a wrapper is given converts to what a structured kernel takes."""
+    """Return whether a wrapper's argument converts to the argument of a structured kernel."""
     try:
         translate([binding], [structured.argument(binding.argument)])
     except (UnsatError, UnsupportedTypeError):

@@ -33,11 +33,11 @@ class TagDefinition:
     description: str
     """The description of the tag, often with a final line break."""
     span: Span = field(compare=False)
-    """The place of the name."""
+    """The span of the name."""
 
 
 def load_tags(where: Source | Path, log: Diagnostics) -> FrozenMap[str, TagDefinition]:
-    """Return the tags of a file by name, in the file's order; errors are logged and left out."""
+    """Return the tags of a file by name, in the file's order; errors are logged and skipped."""
     root = load_yaml(where, log)
     tags: dict[str, TagDefinition] = {}
     if isinstance(root, ListNode):

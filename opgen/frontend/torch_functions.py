@@ -5,7 +5,7 @@
     functions.is_method("neg")     True
 
 Formulas name few of torch's thousands of operators, so entries are found in the text of the file, and only the
-schemas that are asked for are parsed.
+requested schemas are parsed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _METHOD: Final = re.compile(r"^  variants:.*\bmethod\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _Overloads:
     """The overloads of one name, out forms excluded."""
 
     schemas: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ class TorchFunctions:
 
     definitions: Path | None
     """torch's native_functions.yaml; None if no formula needs it."""
-    _named: dict[str, _Named] = field(default_factory=dict, repr=False, compare=False)
-    """What was read of the file, by name; empty before the first question."""
+    _named: dict[str, _Overloads] = field(default_factory=dict, repr=False, compare=False)
+    """The overloads in the file by name; read on first use."""
 
     def schemas(self, name: str) -> tuple[FunctionSchema, ...]:
         """Return the schemas of the operators called `name`; none if there is no such operator."""
@@ -49,12 +49,12 @@ class TorchFunctions:
         """Return whether tensors have a method of this name that is an operator."""
         return self._find(name).is_method
 
-    def _find(self, name: str) -> _Named:
+    def _find(self, name: str) -> _Overloads:
         if not self._named and self.definitions is not None:
             for entry in _ENTRY.finditer(self.definitions.read_text(encoding="utf-8")):
-                known = self._named.get(entry["name"], _Named())
+                named = self._named.get(entry["name"], _Overloads())
                 is_out = "!) out" in entry["schema"]
-                schemas = known.schemas if is_out else (*known.schemas, entry["schema"])
-                is_method = known.is_method or _METHOD.search(entry["rest"]) is not None
-                self._named[entry["name"]] = _Named(schemas, is_method)
-        return self._named.get(name, _Named())
+                schemas = named.schemas if is_out else (*named.schemas, entry["schema"])
+                is_method = named.is_method or _METHOD.search(entry["rest"]) is not None
+                self._named[entry["name"]] = _Overloads(schemas, is_method)
+        return self._named.get(name, _Overloads())

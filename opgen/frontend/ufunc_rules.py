@@ -1,6 +1,7 @@
-"""The inner loops of an entry → the errors that prevent a kernel from being made of them.
+"""The inner loops of an entry → the errors that prevent generating kernels from them.
 
-ops.yaml:9:5: error: 'CPUVector' serves some cases only, and for Half there is no loop for the others [ufunc-incomplete]
+ops.yaml:9:5: error: 'CPUVector' handles only some cases; a loop for the other cases is missing for Half
+[ufunc-incomplete]
     9 |     CPUVector: add_vec (Half)
       |     ^^^^^^^^^ add Half to 'CPUScalar' or 'Generic'
 """
@@ -44,11 +45,11 @@ def check_ufunc(entry: Entry) -> Iterator[Diagnostic]:
 
 def check_ufunc_names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     """Check that only one overload has inner loops: files and classes are named after the operator."""
-    found: dict[str, Entry] = {}
+    first_by_name: dict[str, Entry] = {}
     for entry in entries:
         if UFUNC_INNER_LOOP not in entry.values.written or not entry.function.ufunc_inner_loop:
             continue
-        first = found.setdefault(entry.function.root_name, entry)
+        first = first_by_name.setdefault(entry.function.root_name, entry)
         if first is not entry:
             note = Note(f"'{first.function.func.name}' is here", first.name_span)
             message = f"only one overload of '{entry.function.root_name}' can have inner loops"
@@ -56,12 +57,12 @@ def check_ufunc_names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
 
 
 def _key_span(entry: Entry, key: UfuncKey | None = None) -> Span:
-    """Return the place of an inner loop's key; that of the field if there is no such loop."""
+    """Return the span of an inner loop's key; of the field if there is no such loop."""
     node = entry.values.node.get(UFUNC_INNER_LOOP.name)
     if key is not None and isinstance(node, MappingNode):
-        written = node.key(str(key))
-        if written is not None:
-            return written.span
+        loop_key = node.key(str(key))
+        if loop_key is not None:
+            return loop_key.span
     field = entry.values.node.key(UFUNC_INNER_LOOP.name)
     return field.span if field is not None else entry.name_span
 
@@ -69,14 +70,14 @@ def _key_span(entry: Entry, key: UfuncKey | None = None) -> Span:
 def _check_kernels(entry: Entry) -> Iterator[Diagnostic]:
     table = entry.values[DISPATCH]
     for key in UFUNC_DISPATCH_KEYS:
-        written = (
+        key_node = (
             None
             if table is None
             else next((k for k, _ in table.entries if str(key) in re.split(r",\s*", k.text)), None)
         )
-        if written is not None:
+        if key_node is not None:
             message = f"the kernel for {key} is made from the inner loops, so no other kernel can be named"
-            yield Diagnostic("ufunc-with-kernel", message, written.span, "remove one of the two")
+            yield Diagnostic("ufunc-with-kernel", message, key_node.span, "remove one of the two")
 
 
 def _check_arguments(entry: Entry) -> Iterator[Diagnostic]:
@@ -103,8 +104,8 @@ def _check_coverage(entry: Entry) -> Iterator[Diagnostic]:
     for key, needed in _NEEDS.items():
         if key not in loops:
             continue
-        served = _dtypes(entry, needed)
-        missing = [str(dtype) for dtype in loops[key].supported_dtypes if dtype not in served]
+        covered = _dtypes(entry, needed)
+        missing = [str(dtype) for dtype in loops[key].supported_dtypes if dtype not in covered]
         if missing:
             message = f"'{key}' handles only some cases; a loop for the other cases is missing for {', '.join(missing)}"
             label = f"add {', '.join(missing)} to '{needed[0]}' or '{needed[-1]}'"

@@ -1,7 +1,7 @@
 """Exceptions of a YAML loader → diagnostics that say how to fix the file.
 
-The loader's own words ('mapping values are not allowed in this context') name its grammar; people
-need the value to quote or the bracket to close.  Each kind of problem is a row of `_KINDS`.
+The loader's messages ('mapping values are not allowed in this context') are about YAML's grammar; users
+need to know which value to quote or which bracket to close.  Each kind of problem is a row of `_KINDS`.
 
     ops.yaml:3:11: error: this value contains ': ', which starts a mapping in YAML [yaml-quote]
         3 |   result: a ? b : c
@@ -22,7 +22,7 @@ from opgen.frozen_dataclass import dataclass
 MAX_CHARACTERS: Final = 20
 """Maximum number of illegal characters that are reported for a file."""
 
-# Only errors ask for these: they are compiled then, not when a command starts.
+# Compiled on demand: only errors need these.
 _ILLEGAL = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _KEY = r"(?:[ \t]*-(?=[ \t]))*[ \t]*[^\s#][^\n]*?:[ \t]+(?=\S)"
 _WORD_WITHOUT_COLON = r"[ \t]*(?:-[ \t]+)*(func|name)[ \t]+[\w:.]+[ \t]*\("
@@ -31,15 +31,15 @@ _LEAD = r"[ \t]*(?:-[ \t]+)*"
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """What a loader found: its words, where, and where what it was reading began."""
+    """An error of the loader: its message, its offset, and the offset at which the construct began."""
 
     words: str
     source: Source
-    at: int
+    offset: int
     since: int
 
     def span(self, length: int = 1) -> Span:
-        return self.source.span(self.at, self.at + length)
+        return self.source.span(self.offset, self.offset + length)
 
     def line_rest(self, offset: int) -> Span:
         """From `offset` to the end of its line, white space at the end left out."""
@@ -52,118 +52,120 @@ class _Problem:
         return self.source.line_starts()[self.source.position(offset)[0] - 1]
 
 
-def explain(problem: Exception, source: Source) -> tuple[Diagnostic, ...]:
+def explain(error: Exception, source: Source) -> tuple[Diagnostic, ...]:
     """Return the diagnostics for an error of a YAML loader in `source`; at least one."""
-    if not isinstance(problem, yaml.MarkedYAMLError):
+    if not isinstance(error, yaml.MarkedYAMLError):
         return _illegal_characters(source) or (Diagnostic("yaml-syntax", "this is not YAML", source.span(0, 1)),)
-    mark = problem.problem_mark or problem.context_mark
-    at = mark.index if mark else 0
-    since = problem.context_mark.index if problem.context_mark else at
-    words = f"{problem.context or ''}: {problem.problem or ''}"
-    found = _Problem(words, source, min(at, len(source.text)), min(since, len(source.text)))
-    return (next(make(found) for pattern, make in _KINDS if re.search(pattern, words)),)
+    mark = error.problem_mark or error.context_mark
+    offset = mark.index if mark else 0
+    since = error.context_mark.index if error.context_mark else offset
+    words = f"{error.context or ''}: {error.problem or ''}"
+    problem = _Problem(words, source, min(offset, len(source.text)), min(since, len(source.text)))
+    return (next(make(problem) for pattern, make in _KINDS if re.search(pattern, words)),)
 
 
 def _illegal_characters(source: Source) -> tuple[Diagnostic, ...]:
-    places = [m.start() for m, _ in zip(re.finditer(_ILLEGAL, source.text), range(MAX_CHARACTERS))]
+    offsets = [m.start() for m, _ in zip(re.finditer(_ILLEGAL, source.text), range(MAX_CHARACTERS))]
     return tuple(
         Diagnostic(
             "bad-character",
-            f"the character U+{ord(source.text[at]):04X} is not allowed in YAML",
-            source.span(at, at + 1),
+            f"the character U+{ord(source.text[offset]):04X} is not allowed in YAML",
+            source.span(offset, offset + 1),
             "remove it, or write it as an escape in double quotes",
         )
-        for at in places
+        for offset in offsets
     )
 
 
-def _mapping_in_value(found: _Problem) -> Diagnostic:
+def _mapping_in_value(problem: _Problem) -> Diagnostic:
     """Return a `: ` in a plain value; or a line that is indented so that it continues the value above."""
-    start = found.line_start(found.at)
-    key = re.compile(_KEY).match(found.source.text, start, found.at)
+    start = problem.line_start(problem.offset)
+    key = re.compile(_KEY).match(problem.source.text, start, problem.offset)
     if key:
         message = "this value contains ': ', which starts a mapping in YAML"
-        return Diagnostic("yaml-quote", message, found.line_rest(key.end()), "quote this value")
-    word = re.compile(_WORD_WITHOUT_COLON).match(found.source.text, found.line_start(max(start - 1, 0)), start)
+        return Diagnostic("yaml-quote", message, problem.line_rest(key.end()), "quote this value")
+    word = re.compile(_WORD_WITHOUT_COLON).match(problem.source.text, problem.line_start(max(start - 1, 0)), start)
     if word:
-        span = found.source.span(word.start(1), word.end(1))
+        span = problem.source.span(word.start(1), word.end(1))
         return Diagnostic("yaml-colon", f"a colon is missing after '{word[1]}'", span, f"write '{word[1]}: ...'")
-    lead = re.compile(_LEAD).match(found.source.text, start)
+    lead = re.compile(_LEAD).match(problem.source.text, start)
     message = "this line reads as part of the value above it, so it can't contain ': '"
     label = "indent it like its sibling keys, or quote the whole value"
-    return Diagnostic("yaml-indent", message, found.line_rest(lead.end() if lead else start), label)
+    return Diagnostic("yaml-indent", message, problem.line_rest(lead.end() if lead else start), label)
 
 
-def _list_in_value(found: _Problem) -> Diagnostic:
+def _list_in_value(problem: _Problem) -> Diagnostic:
     label = "write the list on lines of its own, or quote this value if it is text"
-    return Diagnostic("yaml-quote", "a list can't start on the line of its key", found.line_rest(found.at), label)
+    return Diagnostic(
+        "yaml-quote", "a list can't start on the line of its key", problem.line_rest(problem.offset), label
+    )
 
 
-def _bad_start(found: _Problem) -> Diagnostic:
+def _bad_start(problem: _Problem) -> Diagnostic:
     """Return a tab, or a character that YAML reserves."""
-    character = found.source.text[found.at : found.at + 1]
+    character = problem.source.text[problem.offset : problem.offset + 1]
     if character == "\t":
-        return _tab(found)
+        return _tab(problem)
     message = f"a plain value can't start with '{character}'"
-    return Diagnostic("yaml-quote", message, found.line_rest(found.at), "quote this value")
+    return Diagnostic("yaml-quote", message, problem.line_rest(problem.offset), "quote this value")
 
 
-def _tab(found: _Problem) -> Diagnostic:
-    return Diagnostic("yaml-tab", "tabs can't indent in YAML", found.span(), "use spaces")
+def _tab(problem: _Problem) -> Diagnostic:
+    return Diagnostic("yaml-tab", "tabs can't indent in YAML", problem.span(), "use spaces")
 
 
-def _not_a_key(found: _Problem) -> Diagnostic:
+def _not_a_key(problem: _Problem) -> Diagnostic:
     message = "this line is neither 'key: value' nor part of the value above it"
     label = "put ': ' after the key, or indent the line deeper than the key it belongs to"
-    return Diagnostic("yaml-syntax", message, found.line_rest(found.since), label)
+    return Diagnostic("yaml-syntax", message, problem.line_rest(problem.since), label)
 
 
-def _open_quote(found: _Problem) -> Diagnostic:
-    span = found.source.span(found.since, found.since + 1)
+def _open_quote(problem: _Problem) -> Diagnostic:
+    span = problem.source.span(problem.since, problem.since + 1)
     return Diagnostic("yaml-syntax", "this quote is never closed", span, "close it, or quote the whole value")
 
 
-def _open_bracket(found: _Problem) -> Diagnostic:
-    opening = found.source.text[found.since : found.since + 1]
-    opened = found.source.span(found.since, found.since + 1)
+def _open_bracket(problem: _Problem) -> Diagnostic:
+    opening = problem.source.text[problem.since : problem.since + 1]
+    opened = problem.source.span(problem.since, problem.since + 1)
     label = "quote the whole value if it is text"
-    if found.source.text.find("\n", found.since, found.at) >= 0:
+    if problem.source.text.find("\n", problem.since, problem.offset) >= 0:
         return Diagnostic("yaml-syntax", f"this '{opening}' is not closed on its line", opened, label)
     closing = "]" if opening == "[" else "}"
     notes = (Note(f"'{opening}' was opened here", opened),)
-    return Diagnostic("yaml-syntax", f"expected ',' or '{closing}'", found.span(), label, notes)
+    return Diagnostic("yaml-syntax", f"expected ',' or '{closing}'", problem.span(), label, notes)
 
 
-def _escape(found: _Problem) -> Diagnostic:
-    at = found.source.text.find("\\", found.at - 1)
-    span = found.source.span(at, at + 2) if at >= 0 else found.span()
+def _escape(problem: _Problem) -> Diagnostic:
+    start = problem.source.text.find("\\", problem.offset - 1)
+    span = problem.source.span(start, start + 2) if start >= 0 else problem.span()
     label = "write '\\\\' for a backslash, or use single quotes"
     return Diagnostic("yaml-syntax", "this is not an escape in double quotes", span, label)
 
 
-def _expected_key(found: _Problem) -> Diagnostic:
+def _expected_key(problem: _Problem) -> Diagnostic:
     label = "quote the whole value if this belongs to it, or fix the indentation"
-    return Diagnostic("yaml-syntax", "expected 'key: value' here", found.line_rest(found.at), label)
+    return Diagnostic("yaml-syntax", "expected 'key: value' here", problem.line_rest(problem.offset), label)
 
 
-def _expected_entry(found: _Problem) -> Diagnostic:
+def _expected_entry(problem: _Problem) -> Diagnostic:
     label = "start it with '- ', or indent it like the keys of the entry above"
-    return Diagnostic("yaml-syntax", "expected the next entry of a list here", found.line_rest(found.at), label)
+    return Diagnostic("yaml-syntax", "expected the next entry of a list here", problem.line_rest(problem.offset), label)
 
 
-def _block_header(found: _Problem) -> Diagnostic:
+def _block_header(problem: _Problem) -> Diagnostic:
     label = "put the text on the lines below, or quote this value"
     message = "'|' and '>' start a block of text; nothing may follow them on their line"
-    return Diagnostic("yaml-quote", message, found.line_rest(found.since), label)
+    return Diagnostic("yaml-quote", message, problem.line_rest(problem.since), label)
 
 
-def _nesting(found: _Problem) -> Diagnostic:
-    return Diagnostic("yaml-nesting", "this is nested too deep", found.span())
+def _nesting(problem: _Problem) -> Diagnostic:
+    return Diagnostic("yaml-nesting", "this is nested too deep", problem.span())
 
 
-def _other(found: _Problem) -> Diagnostic:
-    words = found.words.rpartition(": ")[2]
-    return Diagnostic("yaml-syntax", f"this is not YAML: {words}", found.line_rest(found.at))
+def _other(problem: _Problem) -> Diagnostic:
+    words = problem.words.rpartition(": ")[2]
+    return Diagnostic("yaml-syntax", f"this is not YAML: {words}", problem.line_rest(problem.offset))
 
 
 _KINDS: Final[tuple[tuple[str, Callable[[_Problem], Diagnostic]], ...]] = (

@@ -1,7 +1,7 @@
-"""YAML text → nodes, read with libyaml; a diagnostic for each part of YAML that definitions can't use.
+"""YAML text → nodes, parsed with libyaml.
 
-What operator definitions have no use for (tags, merge keys, several documents, keys that are
-no words) is a diagnostic, and so is everything that can't be read.
+YAML features that definitions don't use (tags, merge keys, several documents, keys that aren't
+scalars) are errors, as is anything that can't be parsed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ROOT = re.compile(r"^(?!---)[^\s#%]", re.MULTILINE)
 
 def compose(source: Source, log: Diagnostics) -> Node | None:
     """Return the root node of a text; None, with errors logged, if it can't be read."""
-    # libyaml doesn't count a byte order mark in its offsets: a line break in its place keeps them.
+    # libyaml doesn't count a byte order mark in its offsets, so it is replaced by a line break.
     text = "\n" + source.text[1:] if source.text.startswith("\ufeff") else source.text
     try:
         return _Composer(source, log).compose(text)
@@ -57,9 +57,9 @@ def _unreadable(source: Source, text: str, problem: Exception | None) -> Iterato
     for _ in range(MAX_UNREADABLE):
         if problem is None:
             return
-        found = explain(problem, source)
-        yield from found
-        following = _following_entry(text, found[0].span)
+        diagnostics = explain(problem, source)
+        yield from diagnostics
+        following = _following_entry(text, diagnostics[0].span)
         if following is None or not isinstance(problem, yaml.MarkedYAMLError):
             return
         text = "\n" * following + text[following:]
@@ -119,7 +119,7 @@ class _Composer:
         }
         loader = LOADER(text)
         try:
-            # As yaml.parse() does, without a step of Python for each event.
+            # Like yaml.parse(), without a Python generator step per event.
             for event in iter(loader.get_event, None):
                 add = act.get(type(event))
                 if add is not None:
@@ -177,7 +177,7 @@ class _Composer:
     def close_mapping(self, event: Any) -> None:
         start, end = self.extent(event)
         entries = tuple(zip(self.children[::2], self.children[1::2], strict=True))
-        self.close(MappingNode(self.checked(entries), self.source, start, end))
+        self.close(MappingNode(self.check_keys(entries), self.source, start, end))
 
     def close(self, node: Node) -> None:
         """Add a finished list or mapping to the collection around it."""
@@ -195,7 +195,7 @@ class _Composer:
             return start, end_event.end_mark.index
         return start, max(start, self.children[-1].end)
 
-    def checked(self, entries: tuple[tuple[Node, Node], ...]) -> tuple[tuple[Scalar, Node], ...]:
+    def check_keys(self, entries: tuple[tuple[Node, Node], ...]) -> tuple[tuple[Scalar, Node], ...]:
         """Return the entries whose keys are unique words; log the others."""
         kept: dict[str, tuple[Scalar, Node]] = {}
         for key, value in entries:
@@ -226,12 +226,12 @@ class _Composer:
 
 def _count(node: Node, limit: int) -> int:
     """Return the number of nodes in `node`, with aliases expanded; stop counting at `limit`."""
-    waiting, count = [node], 0
-    while waiting and count < limit:
+    pending, count = [node], 0
+    while pending and count < limit:
         count += 1
-        found = waiting.pop()
-        if isinstance(found, ListNode):
-            waiting.extend(found.items)
-        elif isinstance(found, MappingNode):
-            waiting.extend(value for _, value in found.entries)
+        current = pending.pop()
+        if isinstance(current, ListNode):
+            pending.extend(current.items)
+        elif isinstance(current, MappingNode):
+            pending.extend(value for _, value in current.entries)
     return count

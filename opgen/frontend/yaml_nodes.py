@@ -1,8 +1,8 @@
-"""The values that YAML text becomes: frozen nodes with their places in the file.
+"""The values that YAML text becomes: frozen nodes with their locations in the file.
 
 Three kinds of node: `Scalar`, `ListNode`, `MappingNode`.  A scalar is the text as written: nothing
 is typed by YAML's implicit rules, so `on`, `010`, `1e3`, `~` and a key named `no` stay what they
-are.  `nodes` makes them of text.
+are.  `nodes` parses them.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from opgen.diagnostics import Source, Span
-from opgen.frontend.scalar_text import text_places
+from opgen.frontend.scalar_text import text_offsets
 
 _COMMENT = re.compile(r"[ \t]+(#[^\n\r\x85\u2028\u2029]*)")
 
-# Definitions have 24,000 texts: a named tuple is made in half the time that an object with slots takes.
+# Named tuples, since torch's definitions have 24,000 scalars, and objects with slots take twice as long to create.
 
 
 class Scalar(NamedTuple):
-    """A text with quotes and escapes resolved, and nothing else."""
+    """A text with quotes and escapes resolved, not otherwise interpreted."""
 
     text: str
     source: Source
@@ -34,31 +34,31 @@ class Scalar(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """The place of the text, with its quotes."""
+        """The span of the scalar, with its quotes."""
         return Span(self.source, self.start, self.end)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it was written without quotes and not as a block."""
+        """Whether it has neither quotes nor block style."""
         return not self.style
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was written at all (`key:`); the quoted `''` is not empty in this sense."""
+        """Whether the value is missing (`key:`), as opposed to an empty string (`''`)."""
         return not self.style and not self.text
 
     def span_at(self, start: int, end: int) -> Span:
-        """Return the place of the characters `start` to `end` of `text`, through quotes and folding."""
+        """Return the span of the characters `start` to `end` of `text`, despite quotes and folding."""
         if not self.style and self.end - self.start == len(self.text):
             return Span(self.source, self.start + start, self.start + end)
-        places = text_places(self.source.text[self.start : self.end], self.text, self.style)
+        places = text_offsets(self.source.text[self.start : self.end], self.text, self.style)
         first, last = places.offsets(start, end)
         return Span(self.source, self.start + first, self.start + last)
 
-    def eaten_comment(self) -> Span | None:
-        """Return the place of a comment after a plain scalar, which may be meant as text; None without one."""
-        found = _COMMENT.match(self.source.text, self.end) if self.is_plain else None
-        return Span(self.source, *found.span(1)) if found else None
+    def trailing_comment(self) -> Span | None:
+        """Return the span of a comment after a plain scalar, which may be meant as text; None if there is none."""
+        match = _COMMENT.match(self.source.text, self.end) if self.is_plain else None
+        return Span(self.source, *match.span(1)) if match else None
 
 
 class ListNode(NamedTuple):
@@ -74,12 +74,12 @@ class ListNode(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Where it was written, from its first indicator to the end of its last item."""
+        """Its span, from its first indicator to the end of its last item."""
         return Span(self.source, self.start, self.end)
 
 
 class MappingNode(NamedTuple):
-    """Keys and values in the order written; keys are unique."""
+    """Keys and values in file order; keys are unique."""
 
     entries: tuple[tuple[Scalar, Node], ...]
     source: Source
@@ -91,7 +91,7 @@ class MappingNode(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Where it was written, from its first key to the end of its last value."""
+        """Its span, from its first key to the end of its last value."""
         return Span(self.source, self.start, self.end)
 
     def get(self, key: str) -> Node | None:

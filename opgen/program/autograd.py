@@ -1,10 +1,10 @@
-"""Everything that the emitters of autograd may see: operators, and their derivatives.
+"""The input of autograd's emitters: operators and their derivatives.
 
-The front end makes one `AutogradProgram` of the definitions and derivatives.yaml.
+The front end builds one `AutogradProgram` from the definitions and derivatives.yaml.
 
     program.program                    the operators, as the emitters of ATen see them
-    program.functions                  those that autograd gets kernels for, with their derivatives
-    program.infos                      all derivatives, each of which is a class of nodes of the graph
+    program.functions                  the operators with autograd kernels, with their derivatives
+    program.infos                      all derivatives, each with a class of autograd nodes
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from opgen.api.autograd import DifferentiabilityInfo, NativeFunctionWithDifferentiabilityInfo
-from opgen.api.autograd_nodes import SELF_POINTER, KnownMembers, Node
+from opgen.api.autograd_nodes import SELF_POINTER, MemberMemo, Node
 from opgen.frozen_dataclass import dataclass
 from opgen.program.program import Program
 
@@ -24,25 +24,25 @@ class AutogradProgram:
 
     program: Program
     functions: tuple[NativeFunctionWithDifferentiabilityInfo, ...]
-    """The operators that are selected for training, by their C++ names."""
+    """The operators selected for training, sorted by C++ name."""
     infos: tuple[DifferentiabilityInfo, ...]
     """The derivatives in the order of the file; then those of `_copy` operators."""
     list_infos: tuple[DifferentiabilityInfo, ...]
-    """The derivatives that were derived for the selected operators on lists."""
+    """The derivatives of the selected foreach operators."""
     dispatch_keys: tuple[str, ...]
     """The keys that any operator has derivatives for, `Default` first."""
-    # By identity; the program keeps what they are derived of alive.
+    # Memoized by identity; the program keeps the keys alive.
     _nodes: dict[int, Node] = field(default_factory=dict, repr=False)
-    _members: KnownMembers = field(default_factory=dict, repr=False)
+    _members: MemberMemo = field(default_factory=dict, repr=False)
 
     def nodes_of(self, infos: Iterable[DifferentiabilityInfo]) -> list[Node]:
-        """Return the classes of nodes for entries that have gradients; each is derived once, shared by all emitters."""
+        """Return the node classes of entries that have gradients; each is derived on first use."""
         pointer = "shared_from_this()" if self.program.release.nodes_are_shared else SELF_POINTER
         nodes = []
         for info in infos:
             node = self._nodes.get(id(info))
             if node is None and info.op is not None:
-                node = self._nodes[id(info)] = Node.of(info, info.op, known=self._members, self_pointer=pointer)
+                node = self._nodes[id(info)] = Node.of(info, info.op, memo=self._members, self_pointer=pointer)
             if node is not None:
                 nodes.append(node)
         return nodes

@@ -1,9 +1,9 @@
-"""Everything that emitters may see: the checked operators, their kernels, and what was asked for.
+"""The input of emitters: the checked operators, their kernels, and the options of a run.
 
-The front end makes one `Program` from the definitions; emitters turn it, and the `Options` of the
-run, into files.  Neither is ever changed.
+The front end builds one `Program` from the definitions; emitters turn it, and the `Options` of the
+run, into files.  Both are immutable.
 
-    program.functions                       every operator, written or derived, in order
+    program.functions                       every operator, with derived ones, in order
     program.signatures(function).dispatcher its dispatcher signature, derived once
     program.backend_indices[DispatchKey.CPU].get_kernel(function)
 """
@@ -36,13 +36,13 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run of the ATen generator was asked to write."""
+    """The options of a run of the ATen generator."""
 
     install_dir: Path
     aoti_install_dir: Path | None = None
-    """Where the AOTInductor shims go; None if they are not asked for."""
+    """The folder of the AOTInductor shims; None to write none."""
     headeronly_install_dir: Path | None = None
-    """Where header-only files go; None for `core` under the install directory."""
+    """The folder of header-only files; None for `core` in the install directory."""
     output_dependencies: Path | None = None
     """File to write lists of the outputs to, instead of the outputs; None to write the outputs."""
     dry_run: bool = False
@@ -52,24 +52,24 @@ class Options:
     dispatch_keys: tuple[DispatchKey, ...] = ()
     """The keys that registrations and headers are written for, in torch's order."""
     static_dispatch_keys: tuple[DispatchKey, ...] = ()
-    """Backends that functions call straight away, past the dispatcher; usually none."""
+    """Backends that functions call directly, bypassing the dispatcher; usually none."""
     skip_dispatcher_op_registration: bool = False
     force_schema_registration: bool = False
-    """Whether operators that are not selected still get their schemas registered."""
+    """Whether schemas of unselected operators are registered too."""
     generate: frozenset[str] = frozenset({"headers", "sources", "declarations_yaml"})
     shim_keys: tuple[DispatchKey, ...] = (DispatchKey.CPU, DispatchKey.CUDA)
-    """The devices that have shims of their own, whether or not code is written for their kernels."""
+    """The devices that get shims, even if no code is generated for their kernels."""
     update_aoti_c_shim: bool = False
     extend_aoti_c_shim: bool = False
 
     @property
     def writes_shim_headers(self) -> bool:
-        """Whether the headers of the shims are written; else they are only compared."""
+        """Whether the headers of the shims are written rather than compared."""
         return self.aoti_install_dir is not None and self.update_aoti_c_shim
 
     @property
     def functions_keys(self) -> frozenset[DispatchKey]:
-        """The keys that get C++ functions of their own, as `at::cpu::add`."""
+        """The keys that get their own C++ functions, such as `at::cpu::add`."""
         return frozenset((*(k for k in self.dispatch_keys if k in _KEYS_WITH_FUNCTIONS), *self.static_dispatch_keys))
 
 
@@ -89,7 +89,7 @@ class Program:
     """One set of definitions, parsed, completed with derived operators, and checked."""
 
     functions: tuple[NativeFunction, ...]
-    """Every operator overload, written or derived, in the order of the files that list them."""
+    """Every operator overload, including derived ones, in the order used in generated files."""
     grouped: tuple[NativeFunction | NativeFunctionsGroup, ...]
     """The functions, those that share a signature as one group."""
     view_grouped: tuple[NativeFunction | NativeFunctionsViewGroup, ...]
@@ -97,40 +97,40 @@ class Program:
     backend_indices: Mapping[DispatchKey, BackendIndex]
     """The kernels under each key that any operator names."""
     selector: SelectiveBuilder
-    """Which operators are to be registered."""
+    """The operators to register."""
     release: Release
-    """The release of torch that the definitions are of."""
+    """The release of torch that the definitions are for."""
     tags: Mapping[str, str]
-    """Legal tags and what they mean, in the order declared."""
+    """Legal tags and their descriptions, in declaration order."""
     native_aot: frozenset[tuple[str, DispatchKey]] = frozenset()
     """Functional forms of structured operators, by name, with a kernel under a key that is compiled ahead of time."""
     shims: Shims = NO_SHIMS
-    """Which operators have functions with a C interface; none unless the run writes such functions."""
-    # By identity, which is faster than by name; what is remembered keeps its function alive.
+    """The operators with C functions; empty unless the run writes such functions."""
+    # Memoized by identity, which is faster than by name; each value keeps its key alive.
     _signatures: dict[int, Signatures] = field(default_factory=dict, repr=False)
     _group_signatures: dict[int, GroupSignatures] = field(default_factory=dict, repr=False)
     _view_signatures: dict[int, ViewGroupSignatures] = field(default_factory=dict, repr=False)
 
     def signatures(self, function: NativeFunction) -> Signatures:
-        """Return the function's signatures under each calling convention; derived once, shared by all."""
-        found = self._signatures.get(id(function))
-        if found is None:
-            found = self._signatures[id(function)] = Signatures(function)
-        return found
+        """Return the function's signatures under each calling convention; derived on first use."""
+        cached = self._signatures.get(id(function))
+        if cached is None:
+            cached = self._signatures[id(function)] = Signatures(function)
+        return cached
 
     def group_signatures(self, group: NativeFunctionsGroup) -> GroupSignatures:
-        """Return the signatures of a group's structured kernels; derived once, shared by all."""
-        found = self._group_signatures.get(id(group))
-        if found is None:
-            found = self._group_signatures[id(group)] = GroupSignatures(group)
-        return found
+        """Return the signatures of a group's structured kernels; derived on first use."""
+        cached = self._group_signatures.get(id(group))
+        if cached is None:
+            cached = self._group_signatures[id(group)] = GroupSignatures(group)
+        return cached
 
     def view_signatures(self, group: NativeFunctionsViewGroup) -> ViewGroupSignatures:
-        """Return the signatures with which functionalization replays a view; derived once, shared by all."""
-        found = self._view_signatures.get(id(group))
-        if found is None:
-            found = self._view_signatures[id(group)] = ViewGroupSignatures(group)
-        return found
+        """Return the signatures with which functionalization replays a view; derived on first use."""
+        cached = self._view_signatures.get(id(group))
+        if cached is None:
+            cached = self._view_signatures[id(group)] = ViewGroupSignatures(group)
+        return cached
 
     def has_kernel(self, key: DispatchKey, function: NativeFunction) -> bool:
         """Return whether the operator's entry names a kernel under the key."""
@@ -144,7 +144,7 @@ class Program:
 
     @property
     def structured_groups(self) -> tuple[NativeFunctionsGroup, ...]:
-        """The groups that structured kernels serve."""
+        """The groups that have structured kernels."""
         return tuple(g for g in self.groups if g.structured)
 
     @property

@@ -1,6 +1,6 @@
-"""Everything that the emitters of Python's side may see: operators, and the Python functions that they are.
+"""The input of the emitters of Python bindings: operators and their Python functions.
 
-The front end makes one `PythonProgram` of the definitions and deprecated.yaml.
+The front end builds one `PythonProgram` from the definitions and deprecated.yaml.
 
     program.bound                      the operators that get bindings
     program.functions                  the functions of torch and of the modules below it
@@ -25,20 +25,20 @@ class PythonFunction:
     module: str | None
     """The module below torch that it is in; None for torch itself, and for methods."""
     pairs: tuple[Pair, ...]
-    """Its operators with their signatures, in the order of the definitions; then old signatures."""
+    """Its operators with their signatures, in definition order; then deprecated signatures."""
     overloads: tuple[Overload, ...]
     """Its signatures in the order in which the parser tries them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PythonProgram:
-    """The operators of a run as Python sees them."""
+    """The operators of a run with their Python functions."""
 
     program: Program
     bound: tuple[NativeFunction, ...]
     """The operators that get bindings."""
     functions: tuple[PythonFunction, ...]
-    """In the order in which the definitions first have something of each."""
+    """In order of first appearance in the definitions."""
     methods: tuple[PythonFunction, ...]
 
     def functions_of(self, module: str | None) -> Iterator[PythonFunction]:

@@ -1,4 +1,4 @@
-"""Shape functions that authors write in Python: what emitters of an extension see of `meta.py`."""
+"""Shape functions in Python (`meta.py`), as input of an extension's emitters."""
 
 from __future__ import annotations
 

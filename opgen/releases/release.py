@@ -47,7 +47,7 @@ class Release:
     """Whether nodes of autograd's graph are held by `std::shared_ptr`, rather than `c10::intrusive_ptr`."""
     node_hooks: bool
     """Whether autograd's kernels tell hooks of the nodes that they made."""
-    spares_copies: bool
+    avoids_copies: bool
     """Whether autograd's kernels of operators on lists copy neither nodes nor storages."""
     override_check: str
     """The C++ function that says whether Python overrides a method of a tensor."""

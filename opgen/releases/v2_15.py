@@ -19,7 +19,7 @@ V2_15: Final = replace(
     V2_14,
     version=(2, 15),
     complex_gradients=V2_14.complex_gradients | {"nan_to_num"},
-    spares_copies=True,
+    avoids_copies=True,
     takes_one_view=True,
     native_aot_stubs=True,
     exported_kernels=frozenset(

@@ -24,13 +24,13 @@ class Argument:
     name: str
     type: Type
     default: str | None
-    """The default as written in the schema; None if there is none."""
+    """The default as spelled in the schema; None if there is none."""
     annotation: Annotation | None
     """The alias annotation; None if there is none."""
     schema_name: str | None = field(default=None, repr=False, compare=False)
-    """Its name in the schema, if that is not a name in C++ and differs from `name`."""
+    """Its name in the schema, if that is not a valid C++ identifier, or clashes, and so differs from `name`."""
     is_write: bool = field(init=False, repr=False, compare=False)
-    """Whether the operator writes to this argument."""
+    """Whether the operator mutates this argument."""
     text: str = field(init=False, repr=False, compare=False)
     """The argument as a schema spells it."""
 
@@ -50,7 +50,7 @@ class Argument:
     def read(cursor: Cursor) -> Argument:
         """Read the argument ahead.  Raises SchemaError."""
         type, annotation = read_annotated_type(cursor)
-        if cursor.liberal:
+        if cursor.lenient:
             cursor.check_word("an argument")
         name = cursor.name("the name of the argument")
         default = _read_default(cursor) if cursor.accept("=") else None
@@ -58,7 +58,7 @@ class Argument:
 
     @property
     def alias_info(self) -> Annotation | None:
-        """The annotation, under the JIT's name."""
+        """Alias of `annotation`, kept for torchgen compatibility."""
         return self.annotation
 
     def __str__(self) -> str:
@@ -75,33 +75,33 @@ def parse_default(text: str) -> str:
 
 def _read_default(cursor: Cursor) -> str:
     """Read a default, up to the comma or bracket that ends the argument."""
-    start, awaited = cursor.start, ""
+    start, closers = cursor.start, ""
     while cursor.kind != "end":
         text, kind = cursor.ahead, cursor.kind
         if kind == "punctuation":
-            if not awaited and text in (",", ")"):
+            if not closers and text in (",", ")"):
                 break
-            awaited = _awaited_after(cursor, text, awaited)
+            closers = _pending_closers(cursor, text, closers)
         cursor.take()
-    if awaited:
-        cursor.fail_ahead(f"expected '{awaited[-1]}' to close the default")
+    if closers:
+        cursor.fail_ahead(f"expected '{closers[-1]}' to close the default")
     if cursor.start == start:
         cursor.fail_ahead("expected a default after '='")
     return cursor.text[start : cursor.previous_end]
 
 
-def _awaited_after(cursor: Cursor, text: str, awaited: str) -> str:
+def _pending_closers(cursor: Cursor, text: str, closers: str) -> str:
     """Return the closing brackets that are still expected after `text`, punctuation in a default."""
     for opening, closing in _CLOSING:
         if text == opening:
-            return awaited + closing
+            return closers + closing
         if text == closing:
-            if not awaited.endswith(closing):
+            if not closers.endswith(closing):
                 cursor.fail_ahead("the brackets of this default don't match")
-            return awaited[:-1]
+            return closers[:-1]
     if text not in (",", ".", "-", ":", "::"):
         cursor.fail_ahead("expected ',' or ')' after the default")
-    return awaited
+    return closers
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def _split_at_self(
     positional: tuple[Argument, ...],
 ) -> tuple[tuple[Argument, ...], SelfArgument | None, tuple[Argument, ...]]:
     """Split arguments into those before `self`, `self`, and those after it; without `self`, all are after it."""
-    for at, argument in enumerate(positional):
+    for index, argument in enumerate(positional):
         if argument.name == "self":
-            return positional[:at], SelfArgument(argument), positional[at + 1 :]
+            return positional[:index], SelfArgument(argument), positional[index + 1 :]
     return (), None, positional
 
 
@@ -173,7 +173,7 @@ class Arguments:
     tensor_options: TensorOptionsArguments | None
     post_tensor_options_kwarg_only: tuple[Argument, ...]
     out: tuple[Argument, ...]
-    """Keyword-only arguments that are written to."""
+    """Mutated keyword-only arguments."""
     is_vararg: bool = False
     """Whether the positional arguments end in `...`."""
     flat_positional: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
@@ -186,13 +186,13 @@ class Arguments:
     """All arguments, in the schema's order."""
     annotations: tuple[Annotation, ...] = field(init=False, repr=False, compare=False)
     """The alias annotations of all arguments that have one, in the schema's order."""
-    written: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
-    """All arguments that are written to, the out arguments first."""
+    mutated: tuple[Argument, ...] = field(init=False, repr=False, compare=False)
+    """All arguments that the operator mutates, the out arguments first."""
     base_types: frozenset[BaseTy | None] = field(init=False, repr=False, compare=False)
     """The base types of all arguments but the out arguments, without lists and optionals."""
 
     def __post_init__(self) -> None:
-        # Other views of the same arguments, which are read so often that they are computed once.
+        # Computed once, since they are read often.
         own = (self.self_arg.argument,) if self.self_arg is not None else ()
         options = self.tensor_options.all() if self.tensor_options is not None else ()
         positional = self.pre_self_positional + own + self.post_self_positional
@@ -205,7 +205,7 @@ class Arguments:
         keep(self, "flat_all", non_out + self.out)
         annotations = tuple([a.annotation for a in non_out + self.out if a.annotation is not None])
         keep(self, "annotations", annotations)
-        keep(self, "written", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
+        keep(self, "mutated", tuple([a for a in self.out + non_out if a.is_write]) if annotations else ())
         keep(self, "base_types", frozenset([a.type.base_ty for a in non_out]))
 
     @staticmethod
@@ -225,8 +225,8 @@ class Arguments:
 
         Returns them, and the start and end of each argument by its name.  Raises SchemaError.
         """
-        positional, kwarg_only, is_vararg, places = Arguments.read_flat(cursor, close, read_argument)
-        return Arguments.arrange(positional, kwarg_only, is_vararg), places
+        positional, kwarg_only, is_vararg, offsets = Arguments.read_flat(cursor, close, read_argument)
+        return Arguments.arrange(positional, kwarg_only, is_vararg), offsets
 
     @staticmethod
     def read_flat(
@@ -239,24 +239,24 @@ class Arguments:
         """
         positional: list[Argument] = []
         kwarg_only: list[Argument] = []
-        places: dict[str, tuple[int, int]] = {}
-        into, is_vararg = positional, False
-        while not _at_close(cursor, close, bool(places) or into is kwarg_only or is_vararg):
+        offsets: dict[str, tuple[int, int]] = {}
+        target, is_vararg = positional, False
+        while not _at_close(cursor, close, bool(offsets) or target is kwarg_only or is_vararg):
             start = cursor.start
             if cursor.accept("*"):
-                if into is kwarg_only:
+                if target is kwarg_only:
                     cursor.fail("keyword-only arguments have already started", start, start + 1)
-                into = kwarg_only
+                target = kwarg_only
             elif cursor.accept("..."):
                 is_vararg = True
             else:
                 argument = read_argument(cursor)
-                _check_argument(cursor, argument, start, kwarg_only if into is kwarg_only else None)
-                into.append(argument)
-                places[argument.name] = (start, cursor.previous_end)
+                _check_argument(cursor, argument, start, kwarg_only if target is kwarg_only else None)
+                target.append(argument)
+                offsets[argument.name] = (start, cursor.previous_end)
         if close:
             cursor.expect(close, "")
-        return tuple(positional), tuple(kwarg_only), is_vararg, places
+        return tuple(positional), tuple(kwarg_only), is_vararg, offsets
 
     @staticmethod
     def arrange(
@@ -269,33 +269,33 @@ class Arguments:
     ) -> Arguments:
         """Group arguments that are given in the schema's order.
 
-        Without `has_outs`, keyword-only arguments that are written to are arguments like others; with
-        `are_options_optional`, tensor options that callers must give are.
+        Without `has_outs`, mutated keyword-only arguments aren't out arguments.  With `are_options_optional`, only
+        optional arguments are tensor options.
         """
         before, self_arg, after = _split_at_self(positional)
         if not kwarg_only:
             return Arguments(before, self_arg, after, (), None, (), (), is_vararg)
         plain = tuple([a for a in kwarg_only if not (has_outs and a.is_write)])
         out = tuple([a for a in kwarg_only if has_outs and a.is_write])
-        at = _find_tensor_options(plain)
+        index = _find_tensor_options(plain)
         if (
-            at is not None
+            index is not None
             and are_options_optional
-            and not all(isinstance(a.type, OptionalType) for a in plain[at : at + 4])
+            and not all(isinstance(a.type, OptionalType) for a in plain[index : index + 4])
         ):
-            at = None
-        if at is None:
+            index = None
+        if index is None:
             return Arguments(before, self_arg, after, plain, None, (), out, is_vararg)
-        options = TensorOptionsArguments(*plain[at : at + 4])
-        return Arguments(before, self_arg, after, plain[:at], options, plain[at + 4 :], out, is_vararg)
+        options = TensorOptionsArguments(*plain[index : index + 4])
+        return Arguments(before, self_arg, after, plain[:index], options, plain[index + 4 :], out, is_vararg)
 
-    # Unlike the `flat_` fields, these keep `self` and the tensor options as one item each.
+    # Unlike in the `flat_` fields, `self` and the tensor options are one item each.
 
     @property
     def positional(self) -> tuple[Argument | SelfArgument, ...]:
         """Positional arguments, `self` as a SelfArgument."""
-        own = (self.self_arg,) if self.self_arg is not None else ()
-        return (*self.pre_self_positional, *own, *self.post_self_positional)
+        self_args = (self.self_arg,) if self.self_arg is not None else ()
+        return (*self.pre_self_positional, *self_args, *self.post_self_positional)
 
     @property
     def kwarg_only(self) -> tuple[Argument | TensorOptionsArguments, ...]:
@@ -315,11 +315,11 @@ class Arguments:
 
     @property
     def post_self_positional_mutable(self) -> tuple[Argument, ...]:
-        """Positional arguments after `self` that are written to."""
+        """Mutated positional arguments after `self`."""
         return tuple([a for a in self.post_self_positional if a.is_write])
 
     def mutable_arg_names(self) -> tuple[str, ...]:
-        """Return the names of all arguments that are written to."""
+        """Return the names of all mutated arguments."""
         return tuple([a.name for a in self.flat_all if a.is_write])
 
     def has_tensor_arg(self) -> bool:
@@ -335,9 +335,9 @@ class Arguments:
         return BaseTy.Generator in self.base_types
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
-        """Return the arguments without annotations, out arguments and tensor options, which forms of an operator share.
+        """Return the arguments that all forms share: without annotations, out arguments and tensor options.
 
-        (The out form of a factory has no tensor options: it takes them from its out argument.)
+        The out form of a factory has no tensor options: it uses those of its out argument.
         """
         if not strip_default and not self.annotations and self.tensor_options is None:
             return self
@@ -348,11 +348,11 @@ class Arguments:
                 return argument
             return Argument(argument.name, argument.type, default, None)
 
-        own = self.self_arg
+        self_arg = self.self_arg
         keyword_only = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
         return Arguments(
             tuple(map(strip, self.pre_self_positional)),
-            SelfArgument(strip(own.argument)) if own is not None else None,
+            SelfArgument(strip(self_arg.argument)) if self_arg is not None else None,
             tuple(map(strip, self.post_self_positional)),
             tuple(map(strip, keyword_only)),
             None,
@@ -387,18 +387,18 @@ class Arguments:
 
     def __str__(self) -> str:
         keyword_only = [a.text for a in self.flat_kwarg_only + self.out]
-        return _listed([a.text for a in self.flat_positional], self.is_vararg, keyword_only)
+        return _join_arguments([a.text for a in self.flat_positional], self.is_vararg, keyword_only)
 
 
-def _listed(positional: list[str], is_vararg: bool, keyword_only: list[str]) -> str:
-    """Return spelled arguments as a schema lists them."""
+def _join_arguments(positional: list[str], is_vararg: bool, keyword_only: list[str]) -> str:
+    """Join the texts of arguments as in a schema."""
     if is_vararg:
         positional = [*positional, "..."]
     return ", ".join([*positional, "*", *keyword_only] if keyword_only else positional)
 
 
 def _at_close(cursor: Cursor, close: str, has_previous: bool) -> bool:
-    """Return whether the arguments end here; otherwise step past the comma between two arguments."""
+    """Return whether the arguments end here; otherwise skip the comma between two arguments."""
     ends = cursor.ahead == close if close else cursor.kind == "end"
     if not ends and has_previous:
         cursor.expect(",", f"or '{close}' after the argument" if close else "after the argument")
@@ -412,7 +412,7 @@ def _check_argument(
     kwarg_only: list[Argument] | None,
 ) -> None:
     """Check `argument` against those before it.  Raises SchemaError."""
-    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write and not cursor.liberal:
+    if kwarg_only and kwarg_only[-1].is_write and not argument.is_write and not cursor.lenient:
         cursor.fail(
             f"'{argument.name}' comes after the out argument '{kwarg_only[-1].name}'",
             start,

@@ -1,6 +1,6 @@
 """The text of a schema ⇄ a frozen value: `str(FunctionSchema.parse(text)) == text` in torch's spelling.
 
-What an operator is for (its kernels, its variants) is in `opgen.model`.
+The other properties of an operator, such as its variants, are in `opgen.model`.
 
     FunctionSchema.parse("add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
         .name.name.base        "add"
@@ -32,21 +32,21 @@ class SchemaKind(Enum):
     __hash__ = object.__hash__  # by identity, which runs no Python code
 
     functional = auto()
-    """Writes to no argument, except for a few operators whose names don't show it."""
+    """Mutates no argument, except for a few operators whose names don't show it."""
     inplace = auto()
-    """Writes to `self` and returns it: the name ends in `_`."""
+    """Mutates `self` and returns it: the name ends in `_`."""
     out = auto()
     """Writes its results to keyword-only out arguments."""
     mutable = auto()
-    """Writes to positional arguments after `self`."""
+    """Mutates positional arguments after `self`."""
     scratch = auto()
     """An out form that also takes scratch buffers (`_scratch_…`)."""
 
 
 class SchemaMemo:
-    """The parts that many schemas have in common.
+    """A memo of parsed parts of schemas.
 
-    Of the 9,000 arguments in torch's definitions 1,100 are different, of the 2,600 lists of arguments 1,300.
+    1,100 of the 9,000 arguments in torch's definitions are distinct, and 1,300 of the 2,600 argument lists.
     """
 
     def __init__(self) -> None:
@@ -64,21 +64,21 @@ class FunctionSchema:
     returns: tuple[Return, ...]
     is_varret: bool = False
     """Whether the returns end in `...`."""
-    is_liberal: bool = field(default=False, repr=False, compare=False)
-    """Whether the form follows from what is written to, rather than from torchgen's rules about names."""
+    is_lenient: bool = field(default=False, repr=False, compare=False)
+    """Whether it was parsed by torch.library's rules: mutated arguments determine the kind, not the name."""
     _kind: SchemaKind = field(init=False, repr=False, compare=False)
     _signature: FunctionSchema | None = field(default=None, init=False, repr=False, compare=False)
-    """`signature()` without options, memoized: functions are grouped by it, and compared several times."""
+    """`signature()` without options, memoized, since functions are grouped and compared by it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments, self.is_liberal))
+        object.__setattr__(self, "_kind", _kind_of(self.name, self.arguments, self.is_lenient))
 
     @staticmethod
     def parse(text: str, memo: SchemaMemo | None = None) -> FunctionSchema:
         """Parse `text`, a schema.
 
-        Parts that `memo` has from other schemas are shared instead of parsed again.
-        Raises SchemaError with the offsets of the characters that are wrong.
+        Parts in `memo` are reused instead of parsed again.
+        Raises SchemaError with the offsets of the error.
         """
         parts = SchemaMemo() if memo is None else memo
         cursor = Cursor(text)
@@ -90,7 +90,7 @@ class FunctionSchema:
         returns, is_varret = parts.returns.read(cursor)
         cursor.expect_end("the returns")
         schema = FunctionSchema(name, arguments, returns, is_varret)
-        # Only TorchScript's own operators, which may break the rules, have a namespace here.
+        # Only TorchScript's own operators, which are exempt from the rules, have a namespace here.
         if name.name.namespace is None:
             check_schema(schema, cursor, returns_start)
         return schema
@@ -113,8 +113,8 @@ class FunctionSchema:
 
     @property
     def is_mutable(self) -> bool:
-        """Whether any argument is written to."""
-        return bool(self.arguments.written)
+        """Whether any argument is mutated."""
+        return bool(self.arguments.mutated)
 
     @property
     def modifies_arguments(self) -> bool:
@@ -130,7 +130,7 @@ class FunctionSchema:
         return [self._aliased_name(r) for r in self.returns]
 
     def returns_are_aliased(self) -> bool:
-        """Return whether a result is a written argument."""
+        """Return whether a result is a mutated argument."""
         return any(r.is_write for r in self.returns)
 
     def _aliased_name(self, returned: Return) -> str | None:
@@ -147,12 +147,12 @@ class FunctionSchema:
     ) -> FunctionSchema:
         """Return the signature, which is equal for all forms of one operator.
 
-        It has no marks of the form in its name, arguments and returns.  After the form's own returns,
-        it returns each argument that the form writes to and doesn't return.
+        Its name, arguments and returns don't depend on the form.  Arguments that the form mutates but
+        doesn't return are returned after the other returns.
 
         With `strip_default`, arguments have no defaults.  With `strip_view_copy_name`, a `_copy` form has
-        its view's name.  With `keep_return_names`, returns keep their names, and those of written
-        arguments are named `<argument>_out`.
+        its view's name.  With `keep_return_names`, returns keep their names, and returned
+        mutated arguments are named `<argument>_out`.
         """
         if strip_default or strip_view_copy_name or keep_return_names:
             return self._derive_signature(strip_default, strip_view_copy_name, keep_return_names)
@@ -174,16 +174,16 @@ class FunctionSchema:
 
     def _signature_returns(self, keep_names: bool) -> tuple[Return, ...]:
         returns = tuple([Return(r.name if keep_names else None, r.type, None) for r in self.returns])
-        written = (Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in self._unreturned())
-        return (*returns, *written)
+        mutated = (Return(f"{a.name}_out" if keep_names else None, a.type, None) for a in self._unreturned())
+        return (*returns, *mutated)
 
     def _unreturned(self) -> list[Argument]:
-        """Return the written arguments that are not returned."""
-        written = self.arguments.written
-        if not written:
+        """Return the mutated arguments that are not returned."""
+        mutated = self.arguments.mutated
+        if not mutated:
             return []
         returned = self.aliased_return_names()
-        return [a for a in written if a.name not in returned]
+        return [a for a in mutated if a.name not in returned]
 
     def view_signature(self) -> FunctionSchema:
         """Return the signature that a view operator shares with its `_copy` form."""
@@ -201,19 +201,19 @@ class FunctionSchema:
         return f"{self.name.text}({self.arguments}) -> {returns}"
 
 
-def _kind_of(name: OperatorName, arguments: Arguments, is_liberal: bool) -> SchemaKind:
+def _kind_of(name: OperatorName, arguments: Arguments, is_lenient: bool) -> SchemaKind:
     if arguments.out and any(a.name.startswith("_scratch_") for a in arguments.out):
         return SchemaKind.scratch
     if name.name.inplace:
         return SchemaKind.inplace
     if arguments.out:
         return SchemaKind.out
-    is_mutable = arguments.written and (is_liberal or arguments.post_self_positional_mutable)
+    is_mutable = arguments.mutated and (is_lenient or arguments.post_self_positional_mutable)
     return SchemaKind.mutable if is_mutable else SchemaKind.functional
 
 
 _BERNOULLI_P: Final = "bernoulli.p"
-"""The functional form of ATen whose in-place and out forms have a default that it doesn't have itself."""
+"""An ATen operator whose in-place and out forms have a default that its functional form doesn't have."""
 
 
 def _view_base(base: str) -> str:
@@ -224,22 +224,22 @@ def _view_base(base: str) -> str:
 
 
 def check_argument_names(func: FunctionSchema, text: str) -> None:
-    """Raise SchemaError if two arguments of the schema in `text` have one name: no function in C++ can have them.
+    """Raise SchemaError if two arguments of the schema in `text` have the same name, which C++ doesn't allow.
 
-    torch registers such schemas: `static_runtime::clamp_nan_to_num` is one.
+    torch does register such schemas, such as that of `static_runtime::clamp_nan_to_num`.
     """
     seen: set[str] = set()
     for argument in func.arguments.flat_all:
         if argument.name in seen:
-            start, end = argument_places(text, liberal=func.is_liberal)[argument.name]
+            start, end = argument_offsets(text, lenient=func.is_lenient)[argument.name]
             message = f"two arguments are named '{argument.name}': no function in C++ can have both"
             raise SchemaError(text, start, end, "schema-duplicate-argument", message)
         seen.add(argument.name)
 
 
-def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int, int]]:
+def argument_offsets(text: str, *, lenient: bool = False) -> dict[str, tuple[int, int]]:
     """Return the start and end offset of each argument in a schema, by its name."""
-    cursor = Cursor(text, liberal=liberal)
+    cursor = Cursor(text, lenient=lenient)
     OperatorName.read(cursor)
     cursor.expect("(", "after the operator's name")
     return Arguments.read_flat(cursor)[3]
@@ -248,13 +248,13 @@ def argument_places(text: str, *, liberal: bool = False) -> dict[str, tuple[int,
 def check_schema(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:
     """Check the rules between name, arguments and returns of an operator.  Raises SchemaError."""
     if not _returns_outs(schema):
-        wanted = [a.type.spell(a.annotation) for a in _results(schema)]
-        text = ", ".join(wanted)
+        expected = [a.type.spell(a.annotation) for a in _results(schema)]
+        text = ", ".join(expected)
         cursor.fail(
             f"'{schema.name}' must return its out arguments, in their order",
             returns_start,
             len(cursor.text),
-            f"write '-> {text if len(wanted) == 1 else f'({text})'}'",
+            f"write '-> {text if len(expected) == 1 else f'({text})'}'",
             "schema-out-returns",
         )
     if schema.name.name.inplace:
@@ -262,10 +262,10 @@ def check_schema(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> 
 
 
 def _check_inplace(schema: FunctionSchema, cursor: Cursor, returns_start: int) -> None:
-    own = schema.arguments.self_arg
-    if own is None or not _writes_self(schema):
-        start, end = argument_places(cursor.text).get("self", (0, len(str(schema.name))))
-        problem = "has no argument 'self'" if own is None else "does not write to 'self'"
+    self_arg = schema.arguments.self_arg
+    if self_arg is None or not _mutates_self(schema):
+        start, end = argument_offsets(cursor.text).get("self", (0, len(str(schema.name))))
+        problem = "has no argument 'self'" if self_arg is None else "does not write to 'self'"
         cursor.fail(
             f"'{schema.name}' is in-place by its name, but {problem}",
             start,
@@ -278,22 +278,22 @@ def _check_inplace(schema: FunctionSchema, cursor: Cursor, returns_start: int) -
             f"'{schema.name}' is in-place, so it returns 'self' or nothing",
             returns_start,
             len(cursor.text),
-            f"write '-> {own.argument.type.spell(own.argument.annotation)}'",
+            f"write '-> {self_arg.argument.type.spell(self_arg.argument.annotation)}'",
             "schema-inplace",
         )
 
 
-def _writes_self(schema: FunctionSchema) -> bool:
-    own = schema.arguments.self_arg
-    return own is not None and own.argument.is_write
+def _mutates_self(schema: FunctionSchema) -> bool:
+    self_arg = schema.arguments.self_arg
+    return self_arg is not None and self_arg.argument.is_write
 
 
 def _returns_self(schema: FunctionSchema) -> bool:
     """Return whether `schema` returns nothing or `self`; anything is allowed if `self` is not a Tensor."""
-    own, returns = schema.arguments.self_arg, schema.returns
-    if not returns or own is None or own.argument.type is not _TENSOR:
+    self_arg, returns = schema.arguments.self_arg, schema.returns
+    if not returns or self_arg is None or self_arg.argument.type is not _TENSOR:
         return True
-    return len(returns) == 1 and returns[0].annotation == own.argument.annotation
+    return len(returns) == 1 and returns[0].annotation == self_arg.argument.annotation
 
 
 def _returns_outs(schema: FunctionSchema) -> bool:

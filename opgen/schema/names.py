@@ -28,13 +28,13 @@ class BaseOperatorName:
     """The name without in-place underscore, dunder underscores or `_functional`."""
     inplace: bool
     dunder_method: bool
-    """Whether it is written `__and__` (or `__iand__` in place)."""
+    """Whether it is spelled `__and__` (or `__iand__` in place)."""
     functional_overload: bool = False
     """Whether it ends in `_functional`, the functional form of a mutable operator."""
     namespace: str | None = None
     """The namespace before `::`, if any."""
     text: str = field(init=False, repr=False)
-    """The name as written."""
+    """The full name."""
 
     def __post_init__(self) -> None:
         if self.dunder_method:
@@ -78,7 +78,7 @@ class OperatorName:
     overload_name: str
     """Empty for the default overload."""
     text: str = field(init=False, repr=False)
-    """The name as written."""
+    """The full name."""
 
     def __post_init__(self) -> None:
         text = f"{self.name.text}.{self.overload_name}" if self.overload_name else self.name.text
@@ -89,8 +89,8 @@ class OperatorName:
         """Parse `text`, a name.  Raises SchemaError."""
         name, dot, overload = text.partition(".")
         if dot and not OVERLOAD_NAME.fullmatch(overload):
-            at = len(name) + 1 if overload else len(name)
-            raise SchemaError(text, at, len(text), "schema-syntax", f"{overload!r} is not an overload name")
+            start = len(name) + 1 if overload else len(name)
+            raise SchemaError(text, start, len(text), "schema-syntax", f"{overload!r} is not an overload name")
         return OperatorName(BaseOperatorName.parse(name), overload)
 
     @staticmethod
@@ -103,10 +103,10 @@ class OperatorName:
         base = BaseOperatorName.parse(cursor.text[start : cursor.previous_end])
         if not cursor.accept("."):
             return OperatorName(base, "")
-        at = cursor.start
-        while cursor.kind in ("name", "number") and cursor.start == max(at, cursor.previous_end):
+        overload_start = cursor.start
+        while cursor.kind in ("name", "number") and cursor.start == max(overload_start, cursor.previous_end):
             cursor.take()
-        overload = cursor.text[at : cursor.previous_end]
+        overload = cursor.text[overload_start : cursor.previous_end]
         if not OVERLOAD_NAME.fullmatch(overload):
             cursor.fail_ahead("expected the name of an overload after '.'")
         return OperatorName(base, overload)
@@ -116,7 +116,7 @@ class OperatorName:
         return f"{self.name.text}_{self.overload_name}" if self.overload_name else self.name.text
 
     def remove_inplace(self) -> OperatorName:
-        """Return the name without its in-place mark and its namespace."""
+        """Return the name without its in-place suffix and its namespace."""
         return OperatorName(BaseOperatorName(self.name.base, False, self.name.dunder_method), self.overload_name)
 
     def with_overload(self, overload: str) -> OperatorName:

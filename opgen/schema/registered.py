@@ -1,7 +1,7 @@
-"""A schema as authors pass it to `TORCH_LIBRARY` or `torch.library` → a `FunctionSchema`, and back as torch prints it.
+"""A schema for `TORCH_LIBRARY` or `torch.library` ⇄ a `FunctionSchema`, printed as torch prints it.
 
-torch's own parser takes more than torchgen does: `Tensor! x`, writes to any argument, any name.  Here the form
-follows from what the operator writes to and returns, and a name's last `_` has a meaning only if the schema keeps it.
+torch's own parser accepts more than torchgen: `Tensor! x`, mutation of any argument, any name.  By its rules, the
+schema kind is inferred from mutated arguments and returns, and a trailing `_` means in-place only if these agree.
 
     parse_registered("fill(Tensor! dst, Tensor src) -> ()")     fill(Tensor(a0!) dst, Tensor src) -> ()
     torch_text(parse_registered("f(float x=1) -> ()"))          f(float x=1.) -> ()
@@ -28,9 +28,9 @@ _LEGAL_OVERLOAD: Final = re.compile(r"(?!default$|__)[A-Za-z_]\w*", re.ASCII)
 def parse_registered(text: str) -> FunctionSchema:
     """Parse `text`, a schema with or without a namespace, as torch does when an operator is registered.
 
-    Raises SchemaError with the offsets of the characters that are wrong.
+    Raises SchemaError with the offsets of the error.
     """
-    cursor = Cursor(text, liberal=True)
+    cursor = Cursor(text, lenient=True)
     name = _read_name(cursor)
     cursor.expect("(", "after the operator's name")
     positional, keyword_only, is_vararg, _ = Arguments.read_flat(cursor)
@@ -42,8 +42,8 @@ def parse_registered(text: str) -> FunctionSchema:
     has_outs = _has_outs(positional, keyword_only, returns)
     arguments = Arguments.arrange(positional, keyword_only, is_vararg, has_outs=has_outs, are_options_optional=True)
     if not _is_inplace(positional, keyword_only, returns):
-        name = _without_inplace(name)
-    return FunctionSchema(name, arguments, returns, is_varret, is_liberal=True)
+        name = _remove_inplace(name)
+    return FunctionSchema(name, arguments, returns, is_varret, is_lenient=True)
 
 
 def _read_name(cursor: Cursor) -> OperatorName:
@@ -59,7 +59,7 @@ def _read_name(cursor: Cursor) -> OperatorName:
 
 
 def _has_outs(positional: Sequence[Argument], keyword_only: Sequence[Argument], returns: Sequence[Return]) -> bool:
-    """Return whether the keyword-only arguments that are written to are out arguments: last, and returned."""
+    """Return whether the mutated keyword-only arguments are out arguments: last, and returned."""
     outs = [argument for argument in keyword_only if argument.is_write]
     if not outs or list(keyword_only[-len(outs) :]) != outs or any(a.is_write for a in positional):
         return False
@@ -71,18 +71,18 @@ def _has_outs(positional: Sequence[Argument], keyword_only: Sequence[Argument], 
 
 
 def _is_inplace(positional: Sequence[Argument], keyword_only: Sequence[Argument], returns: Sequence[Return]) -> bool:
-    """Return whether the operator writes to `self` alone, a tensor or a list of them, and returns it or nothing."""
-    written = [argument for argument in (*positional, *keyword_only) if argument.is_write]
-    if [argument.name for argument in written] != ["self"] or written[0] not in positional:
+    """Return whether the operator mutates only `self`, a tensor or a list of tensors, and returns it or nothing."""
+    mutated = [argument for argument in (*positional, *keyword_only) if argument.is_write]
+    if [argument.name for argument in mutated] != ["self"] or mutated[0] not in positional:
         return False
-    own = written[0]
-    if own.type is not _TENSOR:
-        return own.type == ListType(_TENSOR, None) and not returns
-    return not returns or (len(returns) == 1 and returns[0].annotation == own.annotation)
+    self_arg = mutated[0]
+    if self_arg.type is not _TENSOR:
+        return self_arg.type == ListType(_TENSOR, None) and not returns
+    return not returns or (len(returns) == 1 and returns[0].annotation == self_arg.annotation)
 
 
-def _without_inplace(name: OperatorName) -> OperatorName:
-    """Return the name with its trailing `_` as an ordinary character, which doesn't mark an in-place form."""
+def _remove_inplace(name: OperatorName) -> OperatorName:
+    """Return the name with its trailing `_` as an ordinary character, not an in-place suffix."""
     base = name.name
     if not base.inplace:
         return name
@@ -94,7 +94,7 @@ def _without_inplace(name: OperatorName) -> OperatorName:
 
 
 def torch_text(schema: FunctionSchema) -> str:
-    """Return the schema as torch prints it: annotations before the `?`, defaults as the values that they are."""
+    """Return the schema as torch prints it: annotations before the `?`, and normalized defaults."""
     keyword_only = [_argument_text(a) for a in (*schema.arguments.flat_kwarg_only, *schema.arguments.out)]
     parts = [_argument_text(argument) for argument in schema.arguments.flat_positional]
     parts += ["..."] if schema.arguments.is_vararg else []
@@ -115,7 +115,7 @@ def _return_text(returned: Return) -> str:
 
 
 def _type_text(type: Type, holder: Argument | Return) -> str:
-    """Return a type as torch spells it: `int` for what is one to the dispatcher, annotations where torch has them."""
+    """Return a type as torch spells it: `DeviceIndex` is printed as `int`, and annotations are where torch has them."""
     annotation = holder.annotation
     if isinstance(type, BaseType) and type.name is BaseTy.DeviceIndex:
         return "int"
@@ -135,12 +135,12 @@ DTYPES: Final = (
     *(("float8_e5m2",), ("float8_e4m3fn",), ("float8_e5m2fnuz",), ("float8_e4m3fnuz",)),
     *(("uint16",), ("uint32",), ("uint64",)),
 )
-"""The words for types of elements, in the order of `at::ScalarType`."""
+"""The names of dtypes, in the order of `at::ScalarType`."""
 DTYPE_NUMBERS: Final = MappingProxyType({word: number for number, words in enumerate(DTYPES) for word in words})
 
 
 def default_text(default: str, type: Type) -> str:
-    """Return a default as torch prints the value that it reads it as."""
+    """Return the default, normalized as torch prints it."""
     elem = type.elem if isinstance(type, OptionalType) else type
     if default == "None":
         return default
@@ -188,6 +188,6 @@ def _complex_text(text: str) -> str:
 
 
 def _string_text(text: str) -> str:
-    """Return a text in double quotes, a quote within it escaped as it was."""
+    """Return a string literal in double quotes, preserving existing escapes."""
     inner = text[1:-1]
     return '"' + re.sub(r"""(?<!\\)(["'])""", r"\\\1", inner) + '"'

@@ -20,14 +20,14 @@ class Return:
     type: Type
     annotation: Annotation | None
     is_write: bool = field(init=False, repr=False, compare=False)
-    """Whether this is a written argument."""
+    """Whether this is a mutated argument."""
     text: str = field(init=False, repr=False, compare=False)
     """The return as a schema spells it."""
 
     def __post_init__(self) -> None:
-        annotation, keep = self.annotation, object.__setattr__
-        keep(self, "is_write", annotation is not None and annotation.is_write)
-        keep(self, "text", f"{self.type.spell(annotation)}{f' {self.name}' if self.name else ''}")
+        annotation, set_field = self.annotation, object.__setattr__
+        set_field(self, "is_write", annotation is not None and annotation.is_write)
+        set_field(self, "text", f"{self.type.spell(annotation)}{f' {self.name}' if self.name else ''}")
 
     @staticmethod
     def parse(text: str) -> Return:
@@ -38,14 +38,14 @@ class Return:
     def read(cursor: Cursor) -> Return:
         """Read the return ahead.  Raises SchemaError."""
         type, annotation = read_annotated_type(cursor)
-        if cursor.liberal:
+        if cursor.lenient:
             cursor.check_word("a return")
         name = cursor.take() if cursor.kind == "name" else None
         return Return(name, type, annotation)
 
     @property
     def alias_info(self) -> Annotation | None:
-        """The annotation, under the JIT's name."""
+        """Alias of `annotation`, kept for torchgen compatibility."""
         return self.annotation
 
     def __str__(self) -> str:

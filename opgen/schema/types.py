@@ -122,9 +122,9 @@ class Type:
         """Read the type ahead, without an alias annotation.  Raises SchemaError."""
         start = cursor.start
         type, annotation = read_annotated_type(cursor)
-        if annotation is not None and not cursor.liberal:
+        if annotation is not None and not cursor.lenient:
             cursor.fail("an alias annotation has no meaning here", start, cursor.previous_end)
-        return type  # torch's parser drops the annotations within a dictionary or a tuple
+        return type  # torch's parser also drops annotations inside a dictionary or a tuple
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         """Return whether this is `base_ty`, or a list or an optional of it."""
@@ -166,7 +166,7 @@ class Type:
 class BaseType(Type):
     """A type of `BaseTy`.
 
-    There is one object for each type, so comparing them runs no Python code.
+    There is one object per type, so comparisons run no Python code.
     """
 
     name: BaseTy
@@ -182,15 +182,15 @@ class BaseType(Type):
 
 
 def _make_base_type(name: BaseTy) -> BaseType:
-    made = object.__new__(BaseType)
-    object.__setattr__(made, "name", name)
-    made._keep(name.name, name)
-    return made
+    base_type = object.__new__(BaseType)
+    object.__setattr__(base_type, "name", name)
+    base_type._keep(name.name, name)
+    return base_type
 
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper(Type):
-    """A type written as another type and a suffix."""
+    """A type spelled as another type and a suffix."""
 
     elem: Type
     """The type before the suffix."""
@@ -299,19 +299,19 @@ def read_annotated_type(cursor: Cursor) -> tuple[Type, Annotation | None]:
             cursor.fail("types are nested too deep", cursor.start, cursor.end)
         if cursor.accept("?"):
             # torch reads `T??` as `T?`.
-            type = type if cursor.liberal and isinstance(type, OptionalType) else OptionalType(type)
+            type = type if cursor.lenient and isinstance(type, OptionalType) else OptionalType(type)
             suffixes += 1
         elif cursor.accept("["):
             type, suffixes = ListType(type, _read_size(cursor)), suffixes + 1
         elif cursor.ahead == "(":
             start = cursor.start
             cursor.take()
-            found = Annotation.read(cursor, suffixes)
+            new_annotation = Annotation.read(cursor, suffixes)
             cursor.expect(")", "after the alias annotation")
             if annotation is not None:
                 cursor.fail("a type has one alias annotation, this is the second", start, cursor.previous_end)
-            annotation = found
-        elif cursor.liberal and annotation is None and cursor.accept("!"):
+            annotation = new_annotation
+        elif cursor.lenient and annotation is None and cursor.accept("!"):
             annotation = Annotation((cursor.fresh_alias_set(),), True, (), suffixes)
         else:
             break
@@ -342,7 +342,7 @@ _BASE_TYPES_BY_NAME: Final[Mapping[str, BaseType]] = MappingProxyType({ty.text: 
 
 OF_SOME_RELEASES: Final = frozenset({BaseTy.Dimname})
 """The types that some release of torch doesn't have: `missing_types` of that release."""
-_SUGGESTED: Final = tuple(ty.name for ty in BaseTy if ty not in OF_SOME_RELEASES)
+_SUGGESTED_TYPES: Final = tuple(ty.name for ty in BaseTy if ty not in OF_SOME_RELEASES)
 
 
 def _read_plain_type(cursor: Cursor) -> Type:
@@ -353,9 +353,9 @@ def _read_plain_type(cursor: Cursor) -> Type:
         elements = _read_list(cursor, ")", Type.read)
         return TupleType(elements)
     name = cursor.name("a type")
-    known = _BASE_TYPES_BY_NAME.get(name)
-    if known is not None:
-        return known
+    base_type = _BASE_TYPES_BY_NAME.get(name)
+    if base_type is not None:
+        return base_type
     if name == "Dict":
         cursor.expect("(", "after Dict")
         key = Type.read(cursor)
@@ -369,7 +369,7 @@ def _read_plain_type(cursor: Cursor) -> Type:
         return _read_custom_class(cursor, start)
     if name in _SCRIPT_NAMES or _TYPE_VARIABLE.fullmatch(name):
         return ScriptType(name)
-    label = dict(_FOREIGN_TYPES).get(name) or expected(name, _SUGGESTED, limit=len(_SUGGESTED))
+    label = dict(_FOREIGN_TYPES).get(name) or expected(name, _SUGGESTED_TYPES, limit=len(_SUGGESTED_TYPES))
     cursor.fail(f"unknown type '{name}'", start, cursor.previous_end, label, "unknown-type")
 
 
@@ -407,9 +407,9 @@ class Annotation:
     alias_set: tuple[str, ...]
     """Names of the memory that the value may share."""
     is_write: bool
-    """Whether the operator writes to it (`!`)."""
+    """Whether the operator mutates it (`!`)."""
     alias_set_after: tuple[str, ...]
-    """Names of the memory that it may share after the call (after `->`); empty if not written."""
+    """Names of the memory that it may share after the call (after `->`); empty without `->`."""
     suffixes_before: int = 0
     """The number of the type's suffixes before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`."""
     text: str = field(init=False, repr=False, compare=False)

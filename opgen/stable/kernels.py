@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from opgen.dest.cpp_text import string_literal
-from opgen.dest.served_forms import KernelKind
+from opgen.dest.group_kernels import KernelKind
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.backends import backend
 from opgen.extension.extension import Extension
@@ -81,10 +81,10 @@ def emit_kernel_header(extension: Extension, templates: TemplateSet) -> Iterator
 
 def _kernels(extension: Extension, key: DispatchKey) -> Iterator[tuple[NativeFunction, BackendMetadata]]:
     """Yield the operators with a kernel under `key`; derived forms have their kernels in Python."""
-    for served in extension.served_by(key):
-        for function, service in served.forms:
-            kernel = served.index.get_kernel(function)
-            if service is KernelKind.KERNEL and kernel is not None and "generated" not in function.tags:
+    for group_kernels in extension.groups_under(key):
+        for function, kind in group_kernels.forms:
+            kernel = group_kernels.index.get_kernel(function)
+            if kind is KernelKind.KERNEL and kernel is not None and "generated" not in function.tags:
                 yield function, kernel
 
 

@@ -99,7 +99,7 @@ def registrations(extension: Extension, derived: list[Differentiated]) -> Iterat
     yield from _fakes(extension, functions)
     yield from _autograd(extension, functions, {one.function.func.name: one for one in derived})
     for function in functions:
-        if function.func.arguments.written:
+        if function.func.arguments.mutated:
             yield f'_support.register_versions("{function.func.name}")'
     yield from _functionalization(extension, functions)
     for function in functions:
@@ -154,7 +154,7 @@ def is_pointwise(function: NativeFunction) -> bool:
 
 def returns_writes(function: NativeFunction) -> bool:
     """Return whether an operator writes, and returns nothing but what it writes to."""
-    return bool(function.func.arguments.written) and None not in function.func.aliased_return_names()
+    return bool(function.func.arguments.mutated) and None not in function.func.aliased_return_names()
 
 
 def _autograd(
@@ -176,13 +176,13 @@ def _has_outcome(function: NativeFunction) -> bool:
     """Return whether the operator returns or writes tensors, which could have gradients."""
     takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     returns_tensors = any(r.type.is_tensor_like() for r in function.func.returns)
-    return takes_tensors and (returns_tensors or bool(function.func.arguments.written))
+    return takes_tensors and (returns_tensors or bool(function.func.arguments.mutated))
 
 
 def _functionalization(extension: Extension, functions: list[NativeFunction]) -> Iterator[str]:
     for group in extension.program.groups:
         for function in group.functions():
-            if function.func.arguments.written and function in functions:
+            if function.func.arguments.mutated and function in functions:
                 yield _functionalize(function, str(group.functional.func.name))
     for function in functions:
         if needs_functional_form(extension, function):
@@ -195,7 +195,7 @@ def _written_functional(extension: Extension, function: NativeFunction) -> Nativ
     """Return the functional form that the author wrote of an operator without a group, which has all forms."""
     wanted = function.func.signature(strip_default=True)
     for other in extension.program.functions:
-        is_functional = other.func.kind() is SchemaKind.functional and not other.func.arguments.written
+        is_functional = other.func.kind() is SchemaKind.functional and not other.func.arguments.mutated
         if is_functional and other.func.signature(strip_default=True) == wanted:
             return other
     return None

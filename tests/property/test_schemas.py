@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.schema.function_schema import FunctionSchema, argument_places
+from opgen.schema.function_schema import FunctionSchema, argument_offsets
 from opgen.schema.lexer import SchemaError
 from opgen.schema.names import OperatorName
 from opgen.schema.types import Type
@@ -30,7 +30,7 @@ def test_signatures_are_schemas(text: str) -> None:
     signature = schema.signature()
     assert signature.signature() == signature
     assert [a.name for a in signature.arguments.flat_positional] == [a.name for a in schema.arguments.flat_positional]
-    assert set(argument_places(text)) == {a.name for a in schema.arguments.flat_all}
+    assert set(argument_offsets(text)) == {a.name for a in schema.arguments.flat_all}
 
 
 @given(TYPES)

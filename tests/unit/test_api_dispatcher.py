@@ -22,12 +22,12 @@ NOT_LISTED = (BaseTy.DimVector, BaseTy.GraphModule, BaseTy.DeviceIndex, BaseTy.Q
 
 def taken(type: Type) -> None:
     cpp.argumenttype_type(type, mutable=False, binds="x")
-    dispatcher.check_taken(type)
+    dispatcher.check_argument_type(type)
 
 
 def returned(type: Type) -> None:
     cpp.returntype_type(type, mutable=False)
-    dispatcher.check_returned(type)
+    dispatcher.check_return_type(type)
 
 
 def accepted(check: object) -> str:
@@ -98,4 +98,4 @@ SymBool SymBool? SymBool[] SymBool?[] SymBool[][]
 @pytest.mark.parametrize(("text", "mended"), [("Generator[]?", "Generator?[]?"), ("Generator", "Generator?")])
 def test_a_generator_is_always_optional(text: str, mended: str) -> None:
     with pytest.raises(UnsupportedTypeError, match=f"write '{mended}'".replace("?", r"\?").replace("[]", r"\[\]")):
-        dispatcher.check_taken(Type.parse(text))
+        dispatcher.check_argument_type(Type.parse(text))

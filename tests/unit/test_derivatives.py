@@ -10,7 +10,7 @@ from opgen.api.autograd import DifferentiabilityInfo, gen_differentiable_outputs
 from opgen.api.autograd_matching import match_differentiability_info
 from opgen.api.types import CONST_TENSOR, LONG, OPTIONAL_TENSOR, TENSOR, TENSOR_LIST, NamedCType
 from opgen.frontend.derivatives import node_class_prefix
-from opgen.frontend.formulas import find_problems, keep
+from opgen.frontend.formulas import find_problems, save_variables
 from opgen.model import OperatorName
 from tests.unit.tiny_derivatives import OPERATORS, autograd_of, derivatives_of
 from tests.unit.tiny_programs import program_of
@@ -41,7 +41,7 @@ RESULT = {"result": NamedCType("result", TENSOR)}
     ],
 )  # fmt: skip
 def test_what_a_formula_keeps(formula: str, text: str, kept: str) -> None:
-    found = keep(formula, identifiers(formula), INPUTS, RESULT)
+    found = save_variables(formula, identifiers(formula), INPUTS, RESULT)
     saved = (*found.saved_inputs, *found.saved_outputs)
     shown = [one.name if one.name == one.expr else f"{one.name} = {one.expr}" for one in saved]
     assert (found.text, ", ".join(shown)) == (text, kept)

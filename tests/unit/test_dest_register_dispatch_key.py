@@ -11,10 +11,10 @@ import pytest
 from expecttest import assert_expected_inline
 
 from opgen.dest.dispatch_headers import declare_functions, emit_dispatch_headers
+from opgen.dest.group_kernels import KernelKind, KernelMap
 from opgen.dest.kernel_calls import KernelCalls
 from opgen.dest.register_dispatch_key import definitions_env, emit_register_dispatch_key
 from opgen.dest.register_helpers import device_includes, helper_functions, helper_includes, operator_includes
-from opgen.dest.served_forms import KernelKind, KernelMap
 from opgen.model import DispatchKey
 from opgen.output.template import TemplateSet
 from opgen.program.program import Options
@@ -40,7 +40,7 @@ def registered(definitions: str, key: DispatchKey, options: Options = OPTIONS) -
     """The wrappers under a key, and their registrations."""
     program = program_of(definitions)
     calls = KernelCalls(program)
-    envs = [definitions_env(served, calls, options) for served in KernelMap(program).served_by(key)]
+    envs = [definitions_env(served, calls, options) for served in KernelMap(program).groups_under(key)]
     parts = ("dispatch_anonymous_definitions", "static_init_dispatch_registrations")
     return "".join(f"{env[part]}\n" for env in envs for part in parts)
 
@@ -49,7 +49,7 @@ def public(definitions: str, key: DispatchKey) -> str:
     """The functions in the key's namespace."""
     program = program_of(definitions)
     calls = KernelCalls(program)
-    envs = [definitions_env(served, calls, OPTIONS) for served in KernelMap(program).served_by(key)]
+    envs = [definitions_env(served, calls, OPTIONS) for served in KernelMap(program).groups_under(key)]
     return "".join(f"{env['dispatch_namespaced_definitions']}\n" for env in envs)
 
 
@@ -362,7 +362,7 @@ def test_who_has_kernels_under_a_key() -> None:
     kernels = KernelMap(program_of(TWICE))
 
     def names(key: DispatchKey) -> list[tuple[str, KernelKind]]:
-        return [(str(form.func.name), service) for each in kernels.served_by(key) for form, service in each.forms]
+        return [(str(form.func.name), service) for each in kernels.groups_under(key) for form, service in each.forms]
 
     structured = [(name, KernelKind.STRUCTURED) for name in ("twice", "twice.out", "twice_")]
     assert names(DispatchKey.CPU) == names(DispatchKey.Meta) == structured
@@ -384,7 +384,7 @@ def test_without_registration_the_functions_stay() -> None:
 
 def test_declarations() -> None:
     program = program_of(TWICE)
-    declared = dict(declare_functions(program, KernelMap(program).served_by(DispatchKey.CPU), "TORCH_API"))
+    declared = dict(declare_functions(program, KernelMap(program).groups_under(DispatchKey.CPU), "TORCH_API"))
     assert_expected_inline(
         "\n".join(declared["twice"]),
         """\
@@ -417,7 +417,7 @@ def test_rocm_has_headers_of_its_own(options: Options, expected: str) -> None:
 
 
 def test_includes_of_one_header_for_each_operator() -> None:
-    served = tuple(KernelMap(program_of(TWICE)).served_by(DispatchKey.CUDA))
+    served = tuple(KernelMap(program_of(TWICE)).groups_under(DispatchKey.CUDA))
     assert_expected_inline(
         "\n".join(operator_includes(DispatchKey.CUDA, served, EACH)),
         """\

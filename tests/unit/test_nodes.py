@@ -183,13 +183,13 @@ class TestPlacesInText:
         assert (empty.start, empty.end) == (4, 4)
 
     def test_a_comment_that_ate_part_of_a_value(self) -> None:
-        eaten = value("k: foo(str s=' #1') -> Tensor\n").eaten_comment()
+        eaten = value("k: foo(str s=' #1') -> Tensor\n").trailing_comment()
         assert eaten is not None
         assert eaten.source.text[eaten.start : eaten.end] == "#1') -> Tensor"
-        assert value("k: #x\n").eaten_comment() is not None
-        assert value("k: 'a' # b\n").eaten_comment() is None
-        assert value("k: a#b\n").eaten_comment() is None
-        assert value("k: a\n# b\n").eaten_comment() is None
+        assert value("k: #x\n").trailing_comment() is not None
+        assert value("k: 'a' # b\n").trailing_comment() is None
+        assert value("k: a#b\n").trailing_comment() is None
+        assert value("k: a\n# b\n").trailing_comment() is None
 
 
 class TestMistakes:
@@ -519,7 +519,7 @@ class TestAnyText:
         log.render()
         assert node is not None or log.has_errors
         for scalar in scalars(node) if node is not None else ():
-            scalar.eaten_comment()
+            scalar.trailing_comment()
             self.check_places(scalar)
 
     @settings(max_examples=200, deadline=None)

@@ -81,7 +81,7 @@ def test_returns_print_as_torch_prints_them(returns: str) -> None:
 def test_an_exclamation_mark_makes_an_alias_set_of_its_own() -> None:
     schema = parse_registered("bang(Tensor! x, Tensor(a0!) y, Tensor![] z) -> ()")
     assert str(schema) == "bang(Tensor(a1!) x, Tensor(a0!) y, Tensor(a2!)[] z) -> ()"
-    assert [argument.name for argument in schema.arguments.written] == ["x", "y", "z"]
+    assert [argument.name for argument in schema.arguments.mutated] == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from expecttest import assert_expected_inline
 
 from opgen.diagnostics import UserError
 from opgen.schema.arguments import Argument, Arguments
-from opgen.schema.function_schema import FunctionSchema, SchemaKind, argument_places, check_argument_names
+from opgen.schema.function_schema import FunctionSchema, SchemaKind, argument_offsets, check_argument_names
 from opgen.schema.lexer import SchemaError
 from opgen.schema.names import BaseOperatorName, OperatorName
 from opgen.schema.returns import Return, parse_returns
@@ -162,7 +162,7 @@ def test_options_in_another_order_are_plain_arguments() -> None:
 
 def test_where_arguments_stand() -> None:
     text = "a.b(Tensor self, *, int n=1) -> Tensor"
-    assert {name: text[slice(*place)] for name, place in argument_places(text).items()} == {
+    assert {name: text[slice(*place)] for name, place in argument_offsets(text).items()} == {
         "self": "Tensor self",
         "n": "int n=1",
     }

@@ -24,6 +24,7 @@ from opgen.as_torchgen.programs import program_of
 from opgen.as_torchgen.utils import Target
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.device_guards import check_devices, device_guard
+from opgen.dest.group_kernels import KernelKind, implemented_forms
 from opgen.dest.kernel_calls import KernelCalls, block
 from opgen.dest.native_functions import EXPORT
 from opgen.dest.register_functional import wrap_functional
@@ -40,7 +41,6 @@ from opgen.dest.register_structured import (
     set_output_function,
 )
 from opgen.dest.register_unstructured import wrap_meta_inplace
-from opgen.dest.served_forms import KernelKind, served_forms
 from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     Argument,
@@ -116,7 +116,7 @@ class RegisterDispatchKey:
         return KernelCalls(program_of(self.selector), rocm=self.rocm)
 
     def _serves_structured(self, g: NativeFunctionsGroup) -> bool:
-        return any(service is KernelKind.STRUCTURED for _, service in served_forms(g, self.backend_index))
+        return any(kind is KernelKind.STRUCTURED for _, kind in implemented_forms(g, self.backend_index))
 
     def wrapper_kernel_sig(self, f: NativeFunction) -> Signature:
         """Return the signature of the wrapper of `f`."""
@@ -147,14 +147,14 @@ class RegisterDispatchKey:
     def gen_unstructured(self, f: NativeFunction, g: NativeFunctionsGroup | None = None) -> str | None:
         """Return the text for an operator with a kernel of its own; None if it has none here."""
         with native_function_manager(f):
-            service = {form.func.name: by for form, by in served_forms(g or f, self.backend_index)}.get(f.func.name)
-            if service is None:
+            kind = {form.func.name: by for form, by in implemented_forms(g or f, self.backend_index)}.get(f.func.name)
+            if kind is None:
                 return None
             if self.target is not Target.ANONYMOUS_DEFINITION:
                 return self._around(f, self.wrapper_kernel_sig(f))
-            if service is KernelKind.META_INPLACE:
+            if kind is KernelKind.META_INPLACE:
                 return wrap_meta_inplace(self._calls(), f, self.backend_index).definition
-            if service is KernelKind.FUNCTIONAL:
+            if kind is KernelKind.FUNCTIONAL:
                 return self.gen_out_inplace_wrapper(f, g)
             return self._wrapper(f)
 

@@ -1,9 +1,9 @@
 """A group of operators and a dispatch key → the forms that get a kernel under the key, and of what kind.
 
-The author of a kernel names it for one form; code generation makes more of it.  A structured kernel
-serves every form of its group, its meta function alone serves the Meta key, and from the two
-together come functional forms that suit any backend.  Whoever registers kernels, declares their
-C++ functions or includes their headers asks here, so that the three agree.
+An author defines a kernel for one form, from which others are generated.  A structured kernel implements
+every form of its group, its meta function implements the Meta key, and both together implement
+functional forms for any backend.  This module is the single source of truth for registrations, C++
+functions and includes.
 
     abs, abs_, abs.out with "structured: True" and "CPU: abs_out"
     under CPU   →  all three are STRUCTURED
@@ -34,22 +34,22 @@ class KernelKind(Enum):
     """The kind of kernel that a form has under a dispatch key."""
 
     KERNEL = auto()
-    """Written by the author."""
+    """Defined by the author."""
     STRUCTURED = auto()
     """Generated from the structured kernel of the group."""
     META_INPLACE = auto()
     """A kernel that does nothing: an in-place operator does not change a meta tensor."""
     FUNCTIONAL = auto()
-    """It calls the functional form's kernel and copies the results, for a backend outside of torch."""
+    """A call of the functional form's kernel that copies its results, for a backend outside of torch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class GroupKernels:
     """The kernels of a dispatch key for a group of operators, or for a single operator."""
 
     index: BackendIndex
     group: NativeFunctionsGroup | None
-    """None for an operator that is in no group."""
+    """None for an ungrouped operator."""
     forms: tuple[tuple[NativeFunction, KernelKind], ...]
     """At least one."""
 
@@ -60,8 +60,8 @@ class Served:
 
     @property
     def has_kernel(self) -> bool:
-        """Whether any kernel under the key was written, be it the group's meta function."""
-        return any(service is not KernelKind.META_INPLACE for _, service in self.forms)
+        """Whether the author defined any kernel under the key, including the group's meta function."""
+        return any(kind is not KernelKind.META_INPLACE for _, kind in self.forms)
 
 
 class KernelMap:
@@ -70,32 +70,32 @@ class KernelMap:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._places: dict[OperatorName, list[int]] = {}
-        for place, item in enumerate(program.grouped):
+        for position, item in enumerate(program.grouped):
             for form in item.functions() if isinstance(item, NativeFunctionsGroup) else (item,):
-                self._places.setdefault(form.func.name, []).append(place)
+                self._places.setdefault(form.func.name, []).append(position)
 
-    def served_by(self, key: DispatchKey) -> Iterator[Served]:
+    def groups_under(self, key: DispatchKey) -> Iterator[GroupKernels]:
         """Yield the groups that have kernels under `key`, in the program's order."""
         index, groups = index_for(self._program, key), self._program.grouped
-        for place in range(len(groups)) if key in _MADE_KEYS else self._named_in(index):
-            item = groups[place]
-            forms = tuple(served_forms(item, index))
+        for position in range(len(groups)) if key in _ALWAYS_GENERATED_KEYS else self._named_in(index):
+            item = groups[position]
+            forms = tuple(implemented_forms(item, index))
             if forms:
-                yield Served(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
+                yield GroupKernels(index, item if isinstance(item, NativeFunctionsGroup) else None, forms)
 
     def _named_in(self, index: BackendIndex) -> list[int]:
-        """Return where the groups are that a kernel in `index` is for."""
-        return sorted({place for name in index.index for place in self._places.get(name, ())})
+        """Return the positions of the groups that have a kernel in `index`."""
+        return sorted({position for name in index.index for position in self._places.get(name, ())})
 
 
-_MADE_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional)
-"""Keys that get kernels for structured operators with no author having written any for them."""
+_ALWAYS_GENERATED_KEYS: Final = (DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional)
+"""Keys whose structured kernels are always generated."""
 
 
-def served_forms(
+def implemented_forms(
     item: NativeFunction | NativeFunctionsGroup, index: BackendIndex
 ) -> Iterator[tuple[NativeFunction, KernelKind]]:
-    """Yield the forms that have a kernel under the key of `index` and are registered by generated code."""
+    """Yield the forms with a kernel under the key of `index` that generated code registers."""
     if isinstance(item, NativeFunctionsGroup):
         if _is_structured_under(item, index):
             yield from _structured_forms(item, index)
@@ -123,10 +123,10 @@ def _structured_forms(group: NativeFunctionsGroup, index: BackendIndex) -> Itera
 
 
 def _is_structured_under(group: NativeFunctionsGroup, index: BackendIndex) -> bool:
-    """Return whether the group's forms are made of structured kernels under the key."""
+    """Return whether structured kernels implement the group's forms under the key."""
     if not group.structured:
         return False
-    if index.dispatch_key in _MADE_KEYS:
+    if index.dispatch_key in _ALWAYS_GENERATED_KEYS:
         return True
     kernel = index.get_kernel(group)
     return kernel is not None and kernel.structured
@@ -138,9 +138,9 @@ def _is_made_of_functional(form: NativeFunction, group: NativeFunctionsGroup, in
 
 
 def _needs_no_meta(form: NativeFunction) -> bool:
-    """Return whether the meta kernel of an operator is to return its `self` as it is.
+    """Return whether the meta kernel of an operator returns its `self` unchanged.
 
-    A composite kernel serves meta tensors too, and better: it checks its arguments.
+    A composite kernel takes precedence on meta tensors, since it checks its arguments.
     """
     func = form.func
     return func.kind() is SchemaKind.inplace and len(func.returns) == 1 and not form.has_composite_kernel
