@@ -30,14 +30,14 @@ BEGAN: Final = pytest.StashKey[float]()
 QUICK: Final = ("tests/unit/", "tests/golden/", "tests/property/")
 """Tests that come first: they take about a minute in all, and most mistakes show in them."""
 SLOWEST_FIRST: Final = (
-    "tests/extension/",
+    *("tests/extension/test_authors.py", "tests/extension/test_project.py", "tests/extension/"),
     "tests/stable/",
     "tests/compile/",
     "tests/test_types.py",
     "tests/docs/",
     "tests/desk/",
     "tests/mlx/",
-    "tests/packaged/test_derivatives.py",
+    *("tests/packaged/test_derivatives.py", "tests/packaged/test_wheel.py"),
     "tests/conformance/test_flags.py",
     "tests/conformance/",
     "tests/as_torchgen/",
@@ -46,7 +46,10 @@ SLOWEST_FIRST: Final = (
     "tests/faults/",
     "tests/packaged/",
 )
-"""The order of the other tests: the slowest first, so that several processes end together."""
+"""The order of the other tests: the slowest first, so that several processes end together.
+
+The first two share nothing that one process would have to wait for.
+"""
 ONE_BY_ONE: Final = ("tests/compile/", "tests/conformance/test_flags.py", "tests/extension/test_project.py")
 """Long tests that are given out one at a time; others by file, so that what a module sets up is set up once."""
 
@@ -175,15 +178,6 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def share(session_folder: Path) -> Share:
     """What all test processes have in common."""
     return Share(session_folder)
-
-
-@pytest.fixture(scope="session")
-def builds(session_folder: Path) -> Path:
-    """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
-    kept = os.environ.get("OPGEN_TEST_BUILDS")
-    folder = Path(kept) if kept else session_folder / "extensions"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,9 @@ def main(package: str, folder: str) -> None:
     module.forward = forward
     wanted = forward(*inputs)
     program = torch.export.export(module, inputs)
-    # Two configurations only save time: the model's own code is compiled quickly.
-    quick = {"cpp_cache_precompile_headers": False, "aot_inductor.compile_wrapper_opt_level": "O0"}
+    # These only save time: the model's own code is compiled quickly.
+    quick: dict[str, object] = {"aot_inductor.compile_wrapper_opt_level": "O0"}
+    quick |= dict.fromkeys(("cpp_cache_precompile_headers", "aot_inductor.precompile_headers"), False)
     configs = aoti.inductor_configs(quick)
     model = torch._inductor.aoti_compile_and_package(
         program, package_path=str(Path(folder) / "model.pt2"), inductor_configs=configs

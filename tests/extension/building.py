@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compilers import QUICK
+from tests.compilers import QUICK, over_torch_headers
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -70,9 +70,15 @@ def configure(source: Path, build: Path, generator: str, **more: str) -> str:
     return run(["cmake", "-G", generator, "-S", source, "-B", build, *flags], source)
 
 
-def build_once(name: str, source: Path, folder: Path, generator: str = "Ninja", **settings: str) -> Built:
-    """The project in `source`, copied below `folder` and built there, if no other process has done so."""
-    folder.mkdir(parents=True, exist_ok=True)
+def build_once(
+    name: str, source: Path, folder: Path, generator: str = "Ninja", is_quick: bool = False, **settings: str
+) -> Built:
+    """The project in `source`, copied below `folder` and built there, if no other process has done so.
+
+    With `is_quick`, it is built over precompiled headers.
+    """
+    if is_quick:
+        settings |= {"CMAKE_CXX_FLAGS_DEBUG": " ".join(over_torch_headers(folder)), "CMAKE_CXX_EXTENSIONS": "OFF"}
     built = Built(folder / name, folder / f"{name}-build")
     with alone(built):
         if not built.source.exists():

@@ -17,7 +17,9 @@ from tests.extension.building import EXAMPLES, Built, alone, build_once, require
 def builds(session_folder: Path) -> Path:
     """Where projects are built: one folder for all test processes; OPGEN_TEST_BUILDS keeps it for the next session."""
     kept = os.environ.get("OPGEN_TEST_BUILDS")
-    return Path(kept) if kept else session_folder / "extensions"
+    folder = Path(kept) if kept else session_folder / "extensions"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ CHECKS = Path(__file__).with_name("backend_checks.py")
 
 def test_backend(builds: Path) -> None:
     require_tools("ninja")
-    built = build_once("lab", EXAMPLES / "backend", builds)
+    built = build_once("lab", EXAMPLES / "backend", builds, is_quick=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", os.fspath(CHECKS)]
     assert "12 passed" in run(command, ROOT, OPGEN_TEST_LIBRARY=os.fspath(built.library("lab")))
 

@@ -32,7 +32,7 @@ def corpus(builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     require_tools("ninja")
     source = tmp_path_factory.mktemp("corpus") / "corpus"
     write_project(source, EVERY)
-    built = build_once("corpus", source, builds)
+    built = build_once("corpus", source, builds, is_quick=True)
     torch.ops.load_library(os.fspath(built.library("corpus")))
     return built
 

@@ -21,6 +21,7 @@ from opgen.extension.derivatives import HELPERS
 from opgen.extension.extension import Extension, ExtensionOptions
 from opgen.frontend.cpp_names import KEYWORDS
 from opgen.schema.lexer import TORCH_WORDS
+from tests.compilers import over_torch_headers, torch_include_flags
 from tests.extension.building import EXAMPLES, require_tools
 
 torch = pytest.importorskip("torch")
@@ -74,12 +75,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def front_end(made: Path, source: str) -> subprocess.CompletedProcess[str]:
+def front_end(made: Path, source: str, builds: Path) -> subprocess.CompletedProcess[str]:
     """Run a compiler's front end over a generated source."""
-    root = Path(torch.__path__[0]) / "include"
-    folders = [made, root, root / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"])]
-    flags = ["-std=c++20", "-fsyntax-only", "-w", "-DAT_PER_OPERATOR_HEADERS"]
-    command = ["c++", *flags, *(f"-I{folder}" for folder in folders), str(made / source)]
+    folders = [f"-I{made}", *torch_include_flags(), f"-I{sysconfig.get_paths()['include']}"]
+    command = ["c++", *over_torch_headers(builds), "-fsyntax-only", "-w", *folders, str(made / source)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -92,9 +91,9 @@ def test_many_names_are_tried() -> None:
 @pytest.mark.parametrize(
     "source", ["Operators.cpp", "RegisterCPU.cpp", "RegisterADInplaceOrView.cpp", "PythonBindings.cpp"]
 )
-def test_sources_compile(made: Path, source: str) -> None:
+def test_sources_compile(made: Path, source: str, builds: Path) -> None:
     require_tools()
-    done = front_end(made, source)
+    done = front_end(made, source, builds)
     assert done.returncode == 0, done.stderr[:3000]
 
 
@@ -118,7 +117,7 @@ def formulas(names: list[str]) -> tuple[str, str]:
     return "".join(entries), "".join(derivatives) + MISTAKE
 
 
-def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path) -> None:
+def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path, builds: Path) -> None:
     """Of a file whose arguments have all names of the code made of formulas, one line of one formula is wrong."""
     require_tools()
     names = sorted(
@@ -133,7 +132,7 @@ def test_formulas_compile_and_mistakes_in_them_are_at_their_lines(tmp_path: Path
         place = tmp_path / "out" / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(file.text)
-    done = front_end(tmp_path / "out", "RegisterDerivatives.cpp")
+    done = front_end(tmp_path / "out", "RegisterDerivatives.cpp", builds)
     wrong = derivatives[: derivatives.index("no_such_function")].count("\n") + 1
     errors = {line.partition(": error:")[0] for line in done.stderr.splitlines() if ": error:" in line}
     assert len(errors) == 1, done.stderr[:3000]

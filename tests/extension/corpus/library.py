@@ -24,7 +24,7 @@ find_package(opgen CONFIG REQUIRED)
 opgen_extension(corpus DEFINITIONS ops SOURCES {sources} INCLUDE_DIRECTORIES "${{CMAKE_CURRENT_SOURCE_DIR}}/src")
 """
 _HEADER: Final = Path(__file__).with_name("corpus_kernels.h")
-_PER_SOURCE: Final = 50
+_PER_SOURCE: Final = 100
 
 
 def chosen(every: int) -> tuple[Shape, ...]:
