@@ -161,18 +161,30 @@ _COPIES: Final[Mapping[CType, tuple[_Conversion, ...]]] = MappingProxyType(
 )
 """Conversions that copy."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A tensor option, and templates of the expressions that read it."""
+
+    name: str
+    ctype: CType
+    of_options: str
+    """From a `TensorOptions`."""
+    of_out: str
+    """From an out tensor."""
+
+
 _OPTIONS: Final = (
-    (
+    _Option(
         "dtype",
         OptionalCType(BaseCType(scalarTypeT)),
         "c10::optTypeMetaToScalarType({0}.dtype_opt())",
         "{0}.scalar_type()",
     ),
-    ("layout", OptionalCType(BaseCType(layoutT)), "{0}.layout_opt()", "{0}.layout()"),
-    ("device", OptionalCType(BaseCType(deviceT)), "{0}.device_opt()", "{0}.device()"),
-    ("pin_memory", OptionalCType(BOOL), "{0}.pinned_memory_opt()", "::std::nullopt"),
+    _Option("layout", OptionalCType(BaseCType(layoutT)), "{0}.layout_opt()", "{0}.layout()"),
+    _Option("device", OptionalCType(BaseCType(deviceT)), "{0}.device_opt()", "{0}.device()"),
+    _Option("pin_memory", OptionalCType(BOOL), "{0}.pinned_memory_opt()", "::std::nullopt"),
 )
-"""The four tensor options: name, type, how to get it from a TensorOptions, and from an out tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,17 +231,17 @@ class _Solver:
             return self._assemble_options()
         if name == "memory_format" and ctype == _OPTIONAL_MEMORY_FORMAT:
             return self._memory_format()
-        for option, option_type, of_options, of_out in _OPTIONS:
-            if name == option and ctype == option_type:
+        for option in _OPTIONS:
+            if name == option.name and ctype == option.ctype:
                 whole = self._options()
                 if whole is not None:
-                    return of_options.format(whole)
+                    return option.of_options.format(whole)
                 out = self.solve("out", CONST_TENSOR)
-                return None if out is None else of_out.format(out)
+                return None if out is None else option.of_out.format(out)
         return None
 
     def _assemble_options(self) -> str | None:
-        parts = [self.in_scope.get((name, ctype.spelled)) for name, ctype, _, _ in _OPTIONS]
+        parts = [self.in_scope.get((each.name, each.ctype.spelled)) for each in _OPTIONS]
         if None in parts:
             return None
         return "TensorOptions().dtype({}).layout({}).device({}).pinned_memory({})".format(*parts)

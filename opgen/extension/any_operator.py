@@ -19,7 +19,7 @@ from typing import Final
 from opgen.dest.cpp_text import string_literal
 from opgen.extension.autograd_fallback import needs_fallback
 from opgen.extension.derivatives import with_derivatives
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.includes import render_file
 from opgen.model import (
     Argument,
@@ -54,7 +54,7 @@ FUNCTIONAL_PREFIX: Final = "_functional_"
 
 def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `RegisterAnyOperator.cpp` and its header, if there are any such operators."""
-    functions = [f for f in extension.program.functions if not has_composite_implicit_kernel(f)]
+    functions = [f for f in extension.program.functions if not f.has_composite_implicit_autograd_kernel]
     functional = [f for f in functions if needs_functional_form(extension, f)]
     boxed = [f for f in functions if f.is_boxed]
     selecting = [f for f in extension.program.functions if _selects_backend(f)]
@@ -89,7 +89,7 @@ def _names(functions: list[NativeFunction]) -> list[str]:
 
 def needs_functional_form(extension: Extension, function: NativeFunction) -> bool:
     """Return whether functionalization needs a generated form: the operator writes, and torch can't make one itself."""
-    if not function.func.arguments.mutated or has_composite_implicit_kernel(function):
+    if not function.func.arguments.mutated or function.has_composite_implicit_autograd_kernel:
         return False
     in_group = any(function in group.functions() for group in extension.program.groups)
     return not in_group and not is_functionalized_by_torch(function.func)
@@ -108,7 +108,7 @@ def functional_schema(func: FunctionSchema) -> str:
     def plain(argument: Argument) -> Argument:
         return replace(argument, annotation=None)
 
-    arguments = replace(func.arguments.map(plain))
+    arguments = func.arguments.map(plain)
     aliased = func.aliased_return_names()
     written = [a for a in func.arguments.flat_all if a.is_write]
     names = {a.name for a in written}

@@ -18,7 +18,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.derivatives import with_derivatives
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
@@ -93,7 +93,7 @@ def _hides_writes(function: NativeFunction) -> bool:
 def needs_fallback(extension: Extension, function: NativeFunction) -> bool:
     """Return whether a gradient through the operator must raise an error, because no formula gives it."""
     takes_tensors = function.is_boxed or any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
-    if not takes_tensors or has_composite_implicit_kernel(function):
+    if not takes_tensors or function.has_composite_implicit_autograd_kernel:
         return False
     return not any(
         index.has_kernel(function)

@@ -58,7 +58,9 @@ class Backend:
     @property
     def source_group(self) -> str:
         """The list of sources that the key's registrations belong to: those of a device need its toolkit."""
-        return f"{self.device.lower()}_" if self.device not in (None, *_SINGLE_DEVICES) and self.device else ""
+        if self.device is None or self.device in _SINGLE_DEVICES:
+            return ""
+        return f"{self.device.lower()}_"
 
 
 def backend(key: DispatchKey) -> Backend:

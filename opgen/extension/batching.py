@@ -21,7 +21,7 @@ from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import Wrapper, block
 from opgen.dest.register_unstructured import wrapper_name
 from opgen.dispatch_keys import DispatchKey, is_generic_dispatch_key
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
 from opgen.frozen_dataclass import dataclass
@@ -80,7 +80,7 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
     return (
         "pointwise" in function.tags
         and not function.is_boxed
-        and not has_composite_implicit_kernel(function)
+        and not function.has_composite_implicit_autograd_kernel
         and not _has_batch_rule(extension, function)
         and func.kind() in (SchemaKind.functional, SchemaKind.inplace)
         and bool(tensors)

@@ -145,8 +145,3 @@ def _used_keys(extension: Extension) -> Iterator[DispatchKey]:
             continue
         if next(extension.groups_under(key), None) is not None:
             yield key
-
-
-def has_composite_implicit_kernel(function: NativeFunction) -> bool:
-    """Return whether the operator has a CompositeImplicitAutograd kernel."""
-    return function.has_composite_implicit_autograd_kernel

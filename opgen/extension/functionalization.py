@@ -22,7 +22,7 @@ from opgen.api.translate import translate
 from opgen.api.types import CONST_TENSOR, Expr, NamedCType
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
 from opgen.frozen_dataclass import dataclass
@@ -88,7 +88,11 @@ def _mutations(extension: Extension) -> Iterator[tuple[NativeFunction, _Register
     for group in extension.program.groups:
         for function in group.functions():
             writes = function.func.kind() is not SchemaKind.functional
-            if writes and not has_composite_implicit_kernel(function) and not _has_own_kernel(extension, function):
+            if (
+                writes
+                and not function.has_composite_implicit_autograd_kernel
+                and not _has_own_kernel(extension, function)
+            ):
                 yield _registered(function, _mutation(extension, function, group))
 
 

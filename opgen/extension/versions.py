@@ -23,7 +23,7 @@ from opgen.dest.autograd_kernels import is_tracked_view
 from opgen.dest.cpp_text import string_literal
 from opgen.dest.kernel_calls import block
 from opgen.extension.derivatives import with_derivatives
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.includes import header, operator_headers, render_file
 from opgen.extension.operators import call
 from opgen.frozen_dataclass import dataclass
@@ -43,7 +43,7 @@ class _Registered:
 
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
     """Yield `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
-    functions = [f for f in extension.program.functions if not (f.is_boxed or has_composite_implicit_kernel(f))]
+    functions = [f for f in extension.program.functions if not (f.is_boxed or f.has_composite_implicit_autograd_kernel)]
     functions = [f for f in functions if not extension.program.has_kernel(DispatchKey.ADInplaceOrView, f)]
     views = [f for f in functions if is_tracked_view(f)]
     writing = [f for f in functions if f not in views and any(a.is_write for a in f.func.arguments.flat_all)]

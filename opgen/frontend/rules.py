@@ -1,7 +1,7 @@
 """Entries → a diagnostic for each violation of a rule.
 
-`ENTRY_RULES` has the rules for single entries, each with the fields or words that a violation involves; the other
-checks compare entries.  Rules have no side effects: they take entries and yield diagnostics.
+`ENTRY_RULES` has the rules for single entries; the other checks compare entries.  Rules have no side effects: they take
+entries and yield diagnostics.
 
     ops.yaml:7:3: error: an out form can't be a method [out-method]
         7 |   variants: function, method
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from opgen.api import cpp, dispatcher
 from opgen.api.types import UnsupportedTypeError
@@ -26,9 +26,7 @@ from opgen.frontend.entry_fields import (
     DEVICE_CHECK,
     DISPATCH,
     DOC,
-    MANUAL_KERNEL_REGISTRATION,
     PRECOMPUTED,
-    PYTHON_MODULE,
     STRUCTURED,
     STRUCTURED_DELEGATE,
     STRUCTURED_INHERITS,
@@ -58,8 +56,6 @@ from opgen.releases.release import Release
 
 T = TypeVar("T")
 Rule = Callable[[Entry], Iterator[Diagnostic]]
-_Marks: TypeAlias = "tuple[Field[Any] | str, ...]"
-"""Fields of an entry, and words in its schema."""
 
 _EXCLUSIVE_COMPOSITE_KEYS: Final = (
     DispatchKey.CompositeImplicitAutograd,
@@ -85,21 +81,10 @@ def check_each(entries: Collection[Entry], release: Release, log: Diagnostics) -
 
 
 def _violations(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    rules_of: dict[_Marks, tuple[Rule, ...]] = {}
     for entry in entries:
-        schema = entry.func.text
-        marks: _Marks = (*entry.values.written, *[word for word in _RULED_WORDS if word in schema])
-        if marks not in rules_of:
-            rules_of[marks] = _applicable_rules(marks)
-        for rule in rules_of[marks]:
+        for rule in ENTRY_RULES:
             if not (entry.function.func.is_lenient and rule in _TORCH_ONLY_RULES):
                 yield from rule(entry)
-
-
-def _applicable_rules(marks: _Marks) -> tuple[Rule, ...]:
-    """Return the rules that an entry with these fields, and these words in its schema, may violate."""
-    present = frozenset(marks)
-    return tuple(rule for matters, rule in ENTRY_RULES if not present.isdisjoint(matters))
 
 
 def check_between(
@@ -260,25 +245,24 @@ def _check_doc(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("key-without-effect", message, _key_span(entry, DOC), "remove it", severity="warning")
 
 
-ENTRY_RULES: Final[tuple[tuple[_Marks, Rule], ...]] = (
-    ((VARIANTS,), _check_method),
-    ((STRUCTURED, STRUCTURED_INHERITS, PRECOMPUTED, UFUNC_INNER_LOOP), _check_structured),
-    ((MANUAL_KERNEL_REGISTRATION,), _check_manual_registration),
-    (("_foreach_",), _check_foreach),
-    (("new_", "_like"), _check_factory),
-    ((DISPATCH,), _check_composites),
-    ((TAGS,), _check_inplace_view),
-    (("pin_memory",), _check_tensor_options),
-    ((PYTHON_MODULE,), _check_python_module),
-    ((DISPATCH,), _check_symint_kernels),
-    ((TAGS,), _check_form_tags),
-    ((UFUNC_INNER_LOOP,), check_ufunc),
-    ((DOC,), _check_doc),
+ENTRY_RULES: Final[tuple[Rule, ...]] = (
+    _check_method,
+    _check_structured,
+    _check_manual_registration,
+    _check_foreach,
+    _check_factory,
+    _check_composites,
+    _check_inplace_view,
+    _check_tensor_options,
+    _check_python_module,
+    _check_symint_kernels,
+    _check_form_tags,
+    check_ufunc,
+    _check_doc,
 )
-"""The rules for single entries, each with the fields or words in the schema that a violation involves."""
+"""The rules for single entries."""
 _TORCH_ONLY_RULES: Final = (_check_foreach, _check_factory, _check_tensor_options)
 """Rules about names and types of torch's own operators."""
-_RULED_WORDS: Final = tuple([mark for marks, _ in ENTRY_RULES for mark in marks if isinstance(mark, str)])
 
 
 # --------------------------------------------------------------------------- all entries at once

@@ -32,7 +32,7 @@ FORMAT: Final = 4
 """The version of the file's format; a manifest of another version is ignored."""
 _MAX_RECORDS: Final = 16
 _STATES: Final = ("inputs", "outputs")
-_TICK_NS: Final = 20_000_000
+TICK_NS: Final = 20_000_000
 """Longer than a clock tick of any file system that counts nanoseconds."""
 
 
@@ -89,7 +89,7 @@ def file_state(path: str, known_digest: str | None = None) -> FileState:
         content = digest(read_bytes(path)) if known_digest is None else known_digest
     except OSError:
         return FileState("")
-    if status.st_ctime_ns > time.time_ns() - _TICK_NS:
+    if status.st_ctime_ns > time.time_ns() - TICK_NS:
         return FileState(content, status.st_size)
     return FileState(content, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 

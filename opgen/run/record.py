@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from opgen.output.console import format_report
-from opgen.output.manifest import FileState, Record, file_state, load_records, render_manifest, with_record
+from opgen.output.manifest import TICK_NS, FileState, Record, file_state, load_records, render_manifest, with_record
 from opgen.output.report import WriteReport
 from opgen.output.snippets import snippet_files
 from opgen.output.writer import PlacedFile
@@ -30,7 +30,6 @@ from opgen.run.flags import RunFlags
 
 _NON_SEMANTIC_FLAGS: Final = ("quiet", "verbose", "jobs", "dry_run")
 """Flags that don't change the written files."""
-_TICK_NS: Final = 20_000_000
 _MODIFIED_DURING_RUN: Final = FileState("changed during the run")
 """A state that never matches: the input may have changed after it was read."""
 
@@ -125,7 +124,7 @@ class RunRecord:
             status = os.stat(path)
         except OSError:
             return state
-        is_later = stat.S_ISREG(status.st_mode) and status.st_ctime_ns >= self._start_ns - _TICK_NS
+        is_later = stat.S_ISREG(status.st_mode) and status.st_ctime_ns >= self._start_ns - TICK_NS
         return _MODIFIED_DURING_RUN if is_later else state
 
 

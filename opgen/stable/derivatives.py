@@ -32,7 +32,7 @@ from opgen.api.autograd import (
 )
 from opgen.api.python_stubs import legal_name
 from opgen.dest.variable_type import registered_key
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.frontend.python_formulas import names_in
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction
@@ -86,7 +86,7 @@ def _has_formulas(extension: Extension, matched: NativeFunctionWithDifferentiabi
         is_own
         and not kinds_out
         and any(info.has_derivatives for info in infos)
-        and not has_composite_implicit_kernel(matched.func)
+        and not matched.func.has_composite_implicit_autograd_kernel
     )
 
 

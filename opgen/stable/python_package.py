@@ -18,7 +18,7 @@ from opgen.dispatch_keys import DispatchKey
 from opgen.extension.any_operator import FUNCTIONAL_PREFIX, functional_schema, needs_functional_form
 from opgen.extension.autograd_fallback import needs_fallback
 from opgen.extension.batching import is_batched_by_broadcasting
-from opgen.extension.extension import Extension, has_composite_implicit_kernel
+from opgen.extension.extension import Extension
 from opgen.extension.python_package import FOLDER, RETURN_TYPES, named_returns
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BaseTy, BaseType, NativeFunction, OptionalType, Return, SchemaKind
@@ -94,7 +94,7 @@ def _named_tuple(name: str, returns: tuple[Return, ...]) -> _NamedTuple:
 
 def registrations(extension: Extension, derived: list[Differentiated]) -> Iterator[str]:
     """Yield the statements that register what operators need besides their kernels."""
-    functions = [f for f in extension.program.functions if not has_composite_implicit_kernel(f)]
+    functions = [f for f in extension.program.functions if not f.has_composite_implicit_autograd_kernel]
     yield from _derived_kernels(extension, functions)
     yield from _fakes(extension, functions)
     yield from _autograd(extension, functions, {one.function.func.name: one for one in derived})
