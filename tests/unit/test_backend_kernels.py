@@ -199,7 +199,10 @@ def test_results_go_to_all_that_an_in_place_form_changes() -> None:
 
 def test_files_of_a_former_run_are_removed(tmp_path: Path) -> None:
     source, out, listing = tmp_path / "backend.yaml", tmp_path / "out", tmp_path / "files.txt"
-    flags = ["-s", str(source), "-o", str(out), "--output-list", str(listing), "--quiet"]
+    native = tmp_path / "native_functions.yaml"
+    native.write_text(f"{ABS}\n- func: mul.Tensor(Tensor self, Tensor other) -> Tensor\n", encoding="utf-8")
+    (tmp_path / "tags.yaml").write_text("[]\n", encoding="utf-8")
+    flags = ["-s", str(source), "-o", str(out), "--native-yaml", str(native), "--output-list", str(listing), "--quiet"]
     head = "backend: XLA\ncpp_namespace: my\nsupported: [abs]\n"
     source.write_text(f"{head}autograd: [mul.Tensor]\n", encoding="utf-8")
     assert main(flags) == 0
