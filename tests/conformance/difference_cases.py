@@ -148,13 +148,13 @@ WRITTEN: Final = (
         "is not a supported dispatch key",
     ),
     Case(
-        "derived forms have the tags",
+        "derived forms have the tag",
         PUT,
         files=CORE,
         writes={"RegisterSchema.cpp": "at::Tag::generated, at::Tag::out"},
         lacks={"core/enum_tag.h": "\n +generated"},
     ),
-    *(Case("`tags: inplace`", f"{SCALE}  tags: {tag}\n", code=1) for tag in ("inplace", "out")),
+    *(Case("since 2.13, `tags: inplace`", f"{SCALE}  tags: {tag}\n", code=1) for tag in ("inplace", "out")),
     Case(
         "`-o`, or a folder of templates",
         SCALE,
