@@ -59,7 +59,7 @@ def kernel(key: str) -> str:
 
 
 MISTAKES: Final = (
-    Case("stops at the first mistake, with", "- func: a(Tenosr self) -> Tensor\n- func: b(\n", "type Tenosr", code=1),
+    Case("stops at the first error, with", "- func: a(Tenosr self) -> Tensor\n- func: b(\n", "type Tenosr", code=1),
     Case(
         "of two equal keys in a selection",
         "- func: a(Tensor self) -> Tensor\n  dispatch:\n    CPU, CUDA: one\n    CUDA, Meta: two\n",
@@ -515,7 +515,7 @@ def autograd(row: str, more: str, derivatives: str, **expected: object) -> Case:
 
 AUTOGRAD: Final = (
     autograd("leaves `templates/VariableType.cpp`", "", "", writes={"templates/VariableType.cpp": r"\$\{"}),
-    autograd("stops at the first mistake in `derivatives.yaml`", "", "- name: b(Tensor x) -> Tensor\n", raises="Error"),
+    autograd("stops at the first error in `derivatives.yaml`", "", "- name: b(Tensor x) -> Tensor\n", raises="Error"),
     autograd(
         "operators outside of `aten` would be registered",
         "- func: mylib::half(Tensor self) -> Tensor\n  dispatch: {CPU: half}\n",
