@@ -81,13 +81,13 @@ class GenLazyNativeFuncDefinition:
         """Return the signature of the kernel."""
         return kernel_signature(function, self.backend_index)
 
-    # ------------------------------------------------------------ parts that backends may have different
+    # ------------------------------------------------------------ what backends override
+    # Names and parameters are those of torchgen's class, which backends derive from.
 
     def force_eager_fallback(
         self, func: NativeFunction, schema: LazyIrSchema, metadata: BackendMetadata, sig: Signature
     ) -> str:
         """Return statements that run the operator on the CPU if the fallback is forced."""
-        del metadata
         if not self.gen_forced_fallback_code:
             return ""
         overload = schema.name.overload_name
@@ -98,12 +98,10 @@ class GenLazyNativeFuncDefinition:
 
     def metrics(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Return statements that count the call."""
-        del func, schema
         return f"{self.metrics_counter};"
 
     def get_device(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Return statements that find the device: that of the tensors, the requested one, or the default."""
-        del func
         kept = schema.filtered_args(values=False)
         asked = [a.name for a in schema.filtered_args(scalars=False) if not a.is_wrapped_scalar]
         asked += [a.name for a in kept if a.lazy_type == OptionalCType(_DEVICE)]
@@ -115,7 +113,6 @@ class GenLazyNativeFuncDefinition:
 
     def lazy_tensor_decls(self, func: NativeFunction, schema: LazyIrSchema) -> str:
         """Return statements that get the lazy tensor of each tensor, and create nodes for numbers."""
-        del func
         values = schema.filtered_args(scalars=False)
         return "\n".join(self._lazy_tensor(value) for value in values if not value.is_symint_or_list)
 

@@ -62,21 +62,19 @@ class GenLazyIR:
         symint = kernel is not None and kernel.supports_symint()
         return LazyIrSchema.derive(function.func, OPERATOR_PROPERTIES, symint=symint, value_class=self.value_class)
 
-    # ------------------------------------------------------------ parts that backends may have different
+    # ------------------------------------------------------------ what backends override
+    # Names and parameters are those of torchgen's class, which backends derive from.
 
     def lowering_function(self, schema: LazyIrSchema) -> str:
         """Return the method that lowers the node; empty here."""
-        del schema
         return ""
 
     def create_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
         """Return the static function that creates a node; empty here."""
-        del schema, node_ctor_args
         return ""
 
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
         """Return the method that says whether the node can be reused for these arguments; never, here."""
-        del schema
         return _SNIPPETS.render("never_reused", arguments=node_ctor_args).removesuffix("\n")
 
     def node_base_ctor_call(self, schema: LazyIrSchema) -> str:
