@@ -318,15 +318,18 @@ def test_structured_operators_take_what_their_kernels_can(
     assert "[unsupported-type]" in capsys.readouterr().err
 
 
-def test_structured_kernels_take_lists_that_may_be_missing(here: Path) -> None:
+@pytest.mark.parametrize(
+    ("type", "cpp"), [("SymInt[]?", "at::OptionalIntArrayRef"), ("Tensor[]?", "::std::optional<at::TensorList>")]
+)
+def test_structured_kernels_take_lists_that_may_be_missing(here: Path, type: str, cpp: str) -> None:
     (here / "mine/native").mkdir(parents=True)
     (here / "mine/native/native_functions.yaml").write_text(
-        "- func: mine::f(Tensor self, SymInt[]? x) -> Tensor\n  structured_delegate: f.out\n"
-        "- func: mine::f.out(Tensor self, SymInt[]? x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+        f"- func: mine::f(Tensor self, {type} x) -> Tensor\n  structured_delegate: f.out\n"
+        f"- func: mine::f.out(Tensor self, {type} x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
         "  dispatch:\n    CPU: f_out\n"
     )
     assert main(["gen", "-s", "mine", "-d", "out", "-q"]) == 0
-    assert "at::OptionalIntArrayRef x" in text_of("f_native.h")
+    assert f"{cpp} x" in text_of("f_native.h")
 
 
 def test_a_list_that_is_written_to_is_not_returned(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
