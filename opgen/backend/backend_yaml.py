@@ -1,6 +1,6 @@
 """A backend YAML → the frozen `ExternalBackend` that generators read, or all errors in the file.
 
-A backend outside of torch says which of torch's operators it has kernels for:
+An out-of-tree backend lists the operators of torch that it has kernels for:
 
     backend: PrivateUse1
     cpp_namespace: my::ops
@@ -9,8 +9,8 @@ A backend outside of torch says which of torch's operators it has kernels for:
 
 becomes a backend with two kernels, `my::ops::PrivateUse1NativeFunctions::abs` and `…::view_symint`.
 The kernels of `autograd` are registered under the key's autograd key, all others under the key itself.
-`full_codegen`, `ir_gen` and `non_native` are for backends that are lazy: `opgen.lazy` makes code of
-them.  Every error is logged; there is a value only if there are none.
+`full_codegen`, `ir_gen` and `non_native` are for lazy backends, for which `opgen.lazy` generates code.
+Every error is logged; the result is None if there are any.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _nodes(node: Node) -> tuple[Node, ...]:
     return list_of(lambda item: item)(node)
 
 
-# These two are required; but what is wrong with the others is to be seen without them too.
+# These two are required, but errors in the other keys are reported without them too.
 BACKEND: Field[DispatchKey | None] = Field(
     "backend", _dispatch_key, default=None, description="The backend's dispatch key."
 )
@@ -306,7 +306,7 @@ def _autograd_key(key: DispatchKey | None, values: Values, log: Diagnostics) -> 
 
 
 def _warn_of_copies(values: Values, listed: Listed, log: Diagnostics) -> None:
-    """Warn of a kernel for copies between devices, if its wrapper would refuse them."""
+    """Warn about a kernel for copies between devices, if its wrapper would reject them."""
     for name in listed.supported:
         checks = listed.functions[name].device_check is not DeviceCheckType.NoCheck
         if values[DEVICE_GUARD] and checks and str(name) == _COPY:
@@ -353,7 +353,7 @@ def _read_non_native(nodes: Iterable[Node], log: Diagnostics) -> Iterator[NonNat
 
 
 def _check_properties(words: Iterable[Scalar], log: Diagnostics) -> Iterator[str]:
-    """Return the legal properties; of those that exclude each other, the first."""
+    """Return the valid properties; of mutually exclusive ones, the first."""
     chosen: dict[tuple[str, ...], str] = {}
     for word in words:
         others = _PROPERTY_SETS.get(word.text)

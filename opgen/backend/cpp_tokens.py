@@ -1,13 +1,13 @@
 """C++ source text → its tokens as the compiler sees them, with the macros that the text itself defines expanded.
 
-Comments are gone, a string is one token, and a line that ends in a backslash goes on.  Of conditional
-parts only `#if 0` is left out: which others are compiled is not known here.  Macros of other files
-stay names.
+Comments are removed, a string is one token, and lines that end in a backslash are joined.  Of conditional
+parts only `#if 0` is skipped, since the conditions of others are unknown.  Macros of other files aren't
+expanded.
 
     #define UNARY(name) at::Tensor Mine::name(const at::Tensor & self)
     UNARY(abs);                      →  at :: Tensor Mine :: abs ( const at :: Tensor & self ) ;
 
-Each token knows where it was written; one that a macro brought, where the macro was used.
+Each token has its location; a token from a macro has the location of the macro's use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SCANNER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token, and where it was written."""
+    """A token and its location."""
 
     text: str
     start: int
@@ -52,7 +52,7 @@ class _Macro:
     """A macro."""
 
     parameters: tuple[str, ...] | None
-    """None if it takes no parentheses."""
+    """None for an object-like macro."""
     body: tuple[Token, ...]
 
 
@@ -93,7 +93,7 @@ class _Preprocessor:
             word = line[1].text if len(line) > 1 else ""
             left_out = _depth_left_out(word, line, left_out)
             if word in ("define", "undef") and not left_out:
-                # What stands before is expanded with the macros that there are by then.
+                # The preceding tokens are expanded with the macros defined so far.
                 self._expand(pending, self._macros, 0)
                 pending = []
                 self._define(word, line[2:])
@@ -117,7 +117,7 @@ class _Preprocessor:
         self._macros[name.text] = _Macro(parameters, body)
 
     def _expand(self, tokens: Sequence[Token], macros: Mapping[str, _Macro], depth: int) -> None:
-        """Add the tokens to the output, each macro among them replaced by its body."""
+        """Add the tokens to the output, with macros replaced by their bodies."""
         at = 0
         while at < len(tokens) and (not depth or self._may_bring > 0):
             token = tokens[at]

@@ -1,10 +1,10 @@
-"""Sources of a backend's kernels → whether each kernel that the backend YAML promises is defined in them.
+"""Sources of a backend's kernels → whether they define each kernel of the backend YAML.
 
     backend.yaml:4:14: error: 'Mine::abs' is not defined in 'kernels.cpp' [kernel-not-defined]
         4 | supported: [abs, view]
           |             ^^^ define 'at::Tensor Mine::abs(const at::Tensor & self)'
 
-Sources are read as tokens: where lines end, comments, strings and macros of the file don't matter.
+Sources are read as tokens, so line ends, comments, strings and macros of the file don't matter.
 Kernels of the same name are distinguished by their number of parameters; the compiler checks their types.
 """
 
@@ -21,7 +21,7 @@ from opgen.model import OperatorName
 from opgen.program.program import Program
 
 _TRANSPARENT: Final = frozenset({"namespace", "extern"})
-"""Words whose braces hold definitions of the outermost level."""
+"""Keywords whose braces contain outermost definitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ def check_kernels(
     backend: ExternalBackend,
     program: Program,
     log: Diagnostics,
-    made: Collection[OperatorName] = (),
+    generated: Collection[OperatorName] = (),
 ) -> int:
-    """Log kernels that no source defines and members that are no kernels; return the number of kernels.
+    """Log kernels that no source defines, and members that aren't kernels; return the number of kernels.
 
-    Kernels of the operators in `made` are generated, and not looked for.
+    The kernels of the operators in `generated` aren't expected in the sources.
     """
-    kernels = [kernel for kernel in _kernels(backend, program) if kernel.operator not in made]
+    kernels = [kernel for kernel in _kernels(backend, program) if kernel.operator not in generated]
     definitions = [each for source in sources for each in find_definitions(source, backend.class_name)]
     by_name: dict[str, list[_Definition]] = {}
     for definition in definitions:
@@ -73,7 +73,7 @@ def check_kernels(
 
 
 def _kernels(backend: ExternalBackend, program: Program) -> Iterator[_Kernel]:
-    """Yield the kernels of all keys, as their author must define them."""
+    """Yield the kernels that the author must define, for all keys."""
     for index in backend.indices:
         for function in program.functions:
             kernel = index.index.get(function.func.name)
@@ -91,7 +91,7 @@ def _check_name(
     backend: ExternalBackend,
     log: Diagnostics,
 ) -> None:
-    """Check the kernels of one name against its definitions."""
+    """Check the kernels of one name against the definitions."""
     left, missing = list(found), list[_Kernel]()
     for kernel in kernels:
         match = next((each for each in left if each.parameters == kernel.parameters), None)
@@ -125,7 +125,7 @@ def _near(
 
 
 def _other_name(name: str) -> str:
-    """Return what the kernel would be called if it were listed under `symint`, or if it weren't."""
+    """Return the name of the kernel if the operator were moved to `symint`, or out of it."""
     return name.removesuffix("_symint") if name.endswith("_symint") else f"{name}_symint"
 
 

@@ -4,8 +4,8 @@
         4 | supported: [abss, add.Tensor]
           |             ^^^^ did you mean 'abs'?
 
-Besides being there, an operator has one kernel: it is in one of the lists that bring kernels, once.  All
-forms of an operator are registered under the same key, as one form may be made of another.
+An operator must exist and have one kernel, so it may be in only one of the lists of kernels, once.  All forms
+of an operator must be registered under the same key, since a form may be generated from another.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from opgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, Opera
 from opgen.program.program import Program
 
 MAX_SUGGESTIONS: Final = 10
-"""Maximum number of unknown operators for which a suggestion is looked up."""
+"""Maximum number of unknown operators that get a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listings:
-    """The lists as written, with their places."""
+    """The lists in the YAML file, with their locations."""
 
     supported: tuple[Scalar, ...]
     autograd: tuple[Scalar, ...]
@@ -37,7 +37,7 @@ class Listings:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The operators that the lists name, each once a list."""
+    """The operators in the lists, without duplicates in a list."""
 
     supported: tuple[OperatorName, ...]
     autograd: tuple[OperatorName, ...]
@@ -131,7 +131,7 @@ class _Reader:
 def _without_generated(
     supported: Mapping[OperatorName, _Item], full_codegen: Mapping[OperatorName, _Item], log: Diagnostics
 ) -> dict[OperatorName, _Item]:
-    """Return `supported` without operators whose kernels are generated; warn of each."""
+    """Return `supported` without operators whose kernels are generated; each gets a warning."""
     for name in supported:
         if name in full_codegen:
             message = f"'{name}' is listed under 'full_codegen' and under 'supported'"
@@ -158,7 +158,7 @@ def _join(lists: Sequence[Mapping[OperatorName, _Item]], log: Diagnostics) -> di
 def _check_forms(
     program: Program, backend: Mapping[OperatorName, _Item], autograd: Mapping[OperatorName, _Item], log: Diagnostics
 ) -> None:
-    """Log operators some form of which has its kernel for autograd, and some form has not."""
+    """Log operators with autograd kernels for only some of their forms."""
     if not autograd:
         return
     for group in program.grouped:
@@ -199,7 +199,7 @@ def _check_not_registered(
     functions: Mapping[OperatorName, NativeFunction],
     log: Diagnostics,
 ) -> None:
-    """Log operators for which the definitions have a kernel under the key already."""
+    """Log operators that already have a kernel under the key in the definitions."""
     index = program.backend_indices.get(key)
     if index is None:
         return

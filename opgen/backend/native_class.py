@@ -1,6 +1,6 @@
-"""A backend outside of torch → `<Key>NativeFunctions.h`: the class whose static members its kernels are.
+"""An out-of-tree backend → `<Key>NativeFunctions.h`: the class with its kernels as static members.
 
-The author defines the members in sources of their own; the registrations call them.
+The author defines the members in separate sources; the registrations call them.
 
     namespace my::ops {
     struct PrivateUse1NativeFunctions {

@@ -1,14 +1,14 @@
-"""A backend outside of torch → `Register<Key>.cpp` and `RegisterAutograd<Key>.cpp`: its kernels, registered.
+"""An out-of-tree backend → `Register<Key>.cpp` and `RegisterAutograd<Key>.cpp`, which register its kernels.
 
-Each kernel has a wrapper that guards the device and calls the class's member.  If the backend has kernels of functional
-forms, out variants and in-place forms are generated from them (see `register_functional`).
+Each kernel has a wrapper that sets a device guard and calls the class's member.  If the backend has kernels of
+functional forms, out variants and in-place forms are generated from them (see `register_functional`).
 
     at::Tensor wrapper_PrivateUse1__abs(const at::Tensor & self) {
       return my::ops::PrivateUse1NativeFunctions::abs(self);
     }
     TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("abs", TORCH_FN(wrapper_PrivateUse1__abs)); … }
 
-Registration happens when the library is loaded; or, if the backend wants that, when its function
+Kernels are registered when the library is loaded or, optionally, when its function
 `Register<Backend><Key>NativeFunctions()` is called.
 """
 
@@ -42,15 +42,15 @@ class RegistrationStyle:
     """How registrations include headers, and when they run."""
 
     header_folder: str = ""
-    """Written before the name of the class's header where it is included."""
+    """The prefix of the class's header in includes."""
     build_in_tree: bool = False
-    """Whether that header is included with angle brackets."""
+    """Whether the header is included with angle brackets."""
     per_operator_headers: bool = False
-    """Whether torch's headers are included operator by operator."""
+    """Whether torch's per-operator headers are included."""
     eager_registration: bool = True
-    """Whether kernels are registered when the library is loaded; else a function does it."""
+    """Whether kernels are registered when the library is loaded, rather than by a function."""
     backend_name: str = ""
-    """A part of that function's name."""
+    """A part of the function's name."""
 
 
 EAGER: Final = RegistrationStyle()
@@ -69,7 +69,7 @@ def emit_registrations(
 
 
 def _wrappers(index: BackendIndex, calls: KernelCalls) -> Iterator[Wrapper]:
-    """Yield a wrapper for each form that has a kernel under the key, in the program's order."""
+    """Yield a wrapper for each form with a kernel under the key, in program order."""
     for item in calls.program.grouped:
         for form, kind in implemented_forms(item, index):
             if kind is KernelKind.FUNCTIONAL and isinstance(item, NativeFunctionsGroup):
@@ -114,7 +114,7 @@ def _definitions_env(index: BackendIndex, wrappers: Sequence[Wrapper], style: Re
 
 
 def _by_namespace(wrappers: Iterable[Wrapper]) -> dict[str, list[str]]:
-    """Return the statements that register the wrappers, by the library that the operators belong to."""
+    """Return the statements that register the wrappers, by operator library."""
     statements: dict[str, list[str]] = {}
     for wrapper in wrappers:
         name = string_literal(str(wrapper.function.func.name))
@@ -139,6 +139,6 @@ def _register_when_called(key: DispatchKey, wrappers: Iterable[Wrapper], backend
         f"static auto m = MAKE_TORCH_LIBRARY_IMPL({namespace}, {key});\n{block(statements, '')}"
         for namespace, statements in libraries.items()
     ]
-    # Each library has a variable of its own, in a block if there are several.
+    # Each library has its own variable, in a block if there are several.
     body = "".join(parts if len(parts) == 1 else [f"{{\n{part}}}\n" for part in parts])
     return f"{head};\n{head} {{\n{body}}}"

@@ -1,1 +1,1 @@
-"""What authors look at while they write: schemas for editors, explanations of operators, reports."""
+"""Tools for authors: schemas for editors, explanations of operators, comparisons, reports."""

@@ -1,10 +1,10 @@
-"""Two sets of operators' facts → what changes for each operator, and what that breaks.
+"""The facts of operators before and after a change → the changes of each operator, and what they break.
 
     compare_operators(before, after)    →   (Change("mylib::scale", old, new, breaks_callers=("…",), …), …)
     render_text(changes)                →   a report for a terminal
 
-A change breaks callers if a call that was right before is wrong after it, and compiled code if a program that was
-linked with the old library can't be run with the new one.
+A change breaks callers if a previously valid call becomes invalid, and compiled code if a program that was
+linked against the old library can't run with the new one.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ASPECTS: Final[tuple[tuple[str, Callable[[OperatorFacts], Mapping[str, str]]], 
     ("tags", lambda facts: dict.fromkeys(facts.tags, "")),
     ("selected", lambda facts: {"": str(facts.is_selected)}),
 )
-"""The compared property of an operator: texts by name, which is empty if there is only one."""
+"""The compared property of an operator: strings by name; the name is empty if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One text that changes: None where there is none."""
+    """One changed string: None if it is absent."""
 
     aspect: str
     name: str
@@ -40,16 +40,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changes for one operator."""
+    """The changes of one operator."""
 
     name: str
     kind: str
     """added, removed or changed"""
     edits: tuple[Edit, ...]
     breaks_callers: tuple[str, ...]
-    """Why calls have to change; empty if they don't."""
+    """The reasons why calls break; empty if they don't."""
     breaks_compiled_code: tuple[str, ...]
-    """Why programs have to be compiled again; empty if they needn't."""
+    """The reasons why programs must be recompiled; empty if they needn't be."""
 
 
 def compare_operators(before: Mapping[str, OperatorFacts], after: Mapping[str, OperatorFacts]) -> tuple[Change, ...]:
@@ -67,7 +67,7 @@ def _compare(name: str, old: OperatorFacts | None, new: OperatorFacts | None) ->
     if new is None:
         removed = ("the operator is removed",)
         return Change(name, "removed", edits, removed, removed)
-    calls = (*_why_calls_break(old.func, new.func), *_why_service_ends(old, new))
+    calls = (*_why_calls_break(old.func, new.func), *_lost_support(old, new))
     return Change(name, "changed", edits, calls, tuple(_why_links_break(old, new)))
 
 
@@ -99,14 +99,14 @@ def _why_calls_break(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
         yield "the returns change"
 
 
-def _why_service_ends(old: OperatorFacts, new: OperatorFacts) -> Iterator[str]:
-    """Yield what calls that are written the same way can't do any more."""
+def _lost_support(old: OperatorFacts, new: OperatorFacts) -> Iterator[str]:
+    """Yield the support that unchanged calls lose."""
     if old.is_selected and not new.is_selected:
         yield "the operator is no longer registered"
     if not any(key.startswith("Composite") for key in new.kernels):
-        # Forms without kernels have those of the form that they delegate to.
-        gone = [key for key in old.kernels if key not in new.kernels and not key.startswith("Composite")]
-        yield from (f"there is no longer a kernel for {key}" for key in gone if new.kernels)
+        # A form without kernels uses those of the form that it delegates to.
+        removed = [key for key in old.kernels if key not in new.kernels and not key.startswith("Composite")]
+        yield from (f"there is no longer a kernel for {key}" for key in removed if new.kernels)
     if old.gradients and not new.gradients and "CompositeImplicitAutograd" not in new.kernels:
         yield "it can no longer be differentiated"
 
@@ -123,7 +123,7 @@ def _why_argument_breaks(old: Argument, new: Argument) -> Iterator[str]:
 
 
 def _why_positions_break(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
-    """Yield the arguments that callers may pass by position and that moved."""
+    """Yield the positional arguments that moved or became keyword-only."""
     after = [argument.name for argument in new.arguments.flat_positional]
     kept = {argument.name for argument in new.arguments.flat_all}
     for index, argument in enumerate(old.arguments.flat_positional):

@@ -3,9 +3,9 @@ r"""Generated files → the parts of them that belong to one operator.
     index = index_code(files, functions)
     index["add.Tensor"]    →  [Part("RegisterCPU_0.cpp", 1205, "at::Tensor wrapper_CPU_add_Tensor(…) {\n…}"), …]
 
-A file is split at its outermost definitions.  One belongs to an operator if the comment above it has the operator's
-schema, if the file registers it for the operator, or if it is called as the operator is.  What such a definition
-uses of the same file belongs to the operator too, unless other operators use it as well.
+A file is split at its outermost definitions.  A definition belongs to an operator if the comment above it has the
+operator's schema, if the file registers it for the operator, or if it has the operator's name.  Definitions in the
+same file that it uses also belong to the operator, unless other operators use them too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _REGISTRATION: Final = re.compile(r'^\s*m\.impl\(\s*"([^"]+)",[^;]*?(\w+)\W*;', 
 _CLASS: Final = re.compile(r"^(?:struct|class)\s+(?:[A-Z_]+\s+)?(\w+)", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^(?=\S)[^/\n(]*?([\w:~]+)\(", re.MULTILINE)
 _NODE: Final = re.compile(r"\b[A-Z]\w*Backward\w*\b")
-"""A class of autograd's graph: torch has them in other files than the kernels that use them."""
+"""A class of an autograd node; torch has these in other files than the kernels that use them."""
 _NODES: Final = re.compile(r"autograd/Functions\.\w+$")
 _WORD: Final = re.compile(r"\w+")
 _NO_DEFINITION: Final = (" ", "\t", "#", "}", "namespace ", "using ", "extern ", "static const ", "constexpr ")
 _OPERATORS: Final = re.compile(r"(^|/)Operators(_\d+)?\.\w+$|_ops\.h$")
-"""The files in which operators are structs that are called as the operators are."""
+"""The files in which operators are structs with the names of the operators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def index_code(
 ) -> dict[str, list[Part]]:
     """Return the parts of each operator by its name, without its namespace.
 
-    `kernels` are the names of kernels by operator, for those that are generated.
+    `kernels` has the names of the generated kernels, by operator.
     """
     by_symbol = {function.func.name.unambiguous_name(): str(function.func.name) for function in functions}
     by_kernel = {kernel: operator for operator, names in kernels.items() for kernel in names}
@@ -85,7 +85,7 @@ def _split(file: OutputFile) -> list[Part]:
 
 
 def _end_of(lines: Sequence[str], number: int) -> int:
-    """Return the number of the line after the definition that begins in a line."""
+    """Return the number of the line after the definition that starts in a line."""
     depth = 0
     while number < len(lines):
         line = lines[number]
@@ -99,7 +99,7 @@ def _end_of(lines: Sequence[str], number: int) -> int:
 def _first_owners(
     file: OutputFile, parts: Sequence[Part], by_symbol: Mapping[str, str], by_kernel: Mapping[str, str]
 ) -> list[set[str]]:
-    """Return the operators that each part names in its comment, its registration or its own name."""
+    """Return the operators of each part, from its comment, its registration or its name."""
     registered: dict[str, str] = {}
     for operator, function in _REGISTRATION.findall(file.text):
         registered.setdefault(function, operator)
@@ -120,14 +120,14 @@ def _first_owners(
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the name that a definition defines: of a class, of a function, or of the class of a member."""
+    """Yield the name of a definition: of the class, of the function, or of the class of a member."""
     found = None if BLOCK.match(text) else _CLASS.search(text) or _FUNCTION.search(text)
     if found is not None:
         yield found.group(1).partition("::")[0]
 
 
 def _with_used_parts(parts: Sequence[Part], owners: Sequence[set[str]], roots: Mapping[str, str]) -> Iterator[set[str]]:
-    """Yield the operators of each part; a part that is used by operators of several names has none."""
+    """Yield the operators of each part; parts that are used by operators of several names have none."""
     defined: dict[str, list[int]] = {}
     for number, part in enumerate(parts):
         for name in _names(part.text):

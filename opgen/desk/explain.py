@@ -33,7 +33,7 @@ _COMPOSITES: Final = (
 _DEVICES: Final = ("CPU", "CUDA", "Meta")
 """Keys that are shown even if nothing is registered under them."""
 _DECOMPOSITION: Final = "FuncTorchBatchedDecomposition"
-"""Stands for FuncTorchBatched where that has no kernel."""
+"""Used by vmap if FuncTorchBatched has no kernel."""
 _AUTOGRAD: Final = ("Autograd", "AutogradCPU", "AutogradCUDA", "AutogradMeta", "AutogradPrivateUse1")
 
 
@@ -56,7 +56,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A program, what was rendered for it, and what is known of each operator."""
+    """A program, and the facts and registrations of its operators."""
 
     program: Program
     facts: Mapping[str, OperatorFacts]
@@ -65,7 +65,7 @@ class Subject:
     """By operator, without its namespace, and dispatch key."""
     is_extension: bool
     stable_kernels: Mapping[str, str] | None = None
-    """Of an extension in the stable ABI, the declarations of its kernels by name with the namespace."""
+    """The declarations of the kernels of an extension in the stable ABI, by name with the namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Cell:
     form: str
     key: str
     kernel: str
-    """The kernel's name, or what kind of kernel is generated; empty if nothing is registered."""
+    """The kernel's name, or the kind of the generated kernel; empty if nothing is registered."""
     place: str
     """The file and line of the registration."""
     reason: str
@@ -106,7 +106,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One thing that torch does with operators, for one form: autograd, functionalization, vmap, meta."""
+    """The support for one form by a subsystem of torch: autograd, functionalization, vmap, meta."""
 
     name: str
     form: str
@@ -117,7 +117,7 @@ class Service:
 
     @property
     def text(self) -> str:
-        """Return the place and what is missing, in one line."""
+        """Return the location and what is missing, in one line."""
         return ": ".join(filter(None, (self.place, self.missing))) or _NOT_NEEDED
 
 
@@ -138,18 +138,18 @@ class Explanation:
 
 
 def explain(subject: Subject, function: NativeFunction) -> Explanation:
-    """Return all about the operator of `function`, in all its forms."""
+    """Return the explanation of an operator, with all forms of `function`."""
     return explain_forms(subject, next(forms for forms in operators_of(subject.program) if function in forms))
 
 
 def operators_of(program: Program) -> Iterator[tuple[NativeFunction, ...]]:
-    """Yield the operators in the order of their definitions: each as its forms, the functional one first."""
+    """Yield the operators in definition order, each as its forms, with the functional form first."""
     for group in program.grouped:
         yield tuple(group.functions()) if isinstance(group, NativeFunctionsGroup) else (group,)
 
 
 def explain_forms(subject: Subject, forms: Sequence[NativeFunction]) -> Explanation:
-    """Return all about the operator that has the forms `forms`."""
+    """Return the explanation of the operator with the forms `forms`."""
     function = forms[0]
     facts = [subject.facts[form.qualified_name] for form in forms]
     table = tuple(cell_of(subject, form, key) for key in keys_of(subject, forms) for form in forms)
@@ -203,14 +203,14 @@ def cell_of(subject: Subject, form: NativeFunction, key: str) -> Cell:
     if place is not None:
         by_hand = "" if _is_made_of_loops(form, key) else written
         return Cell(name, key, by_hand or _GENERATED, str(place), "")
-    return Cell(name, key, "", "", _why_nothing(subject, form, key))
+    return Cell(name, key, "", "", _reason_unregistered(subject, form, key))
 
 
 def _is_made_of_loops(form: NativeFunction, key: str) -> bool:
     return bool(form.ufunc_inner_loop) and key in (each.name for each in UFUNC_DISPATCH_KEYS)
 
 
-def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
+def _reason_unregistered(subject: Subject, form: NativeFunction, key: str) -> str:
     registered = subject.registrations.get(str(form.func.name), {})
     composites = [each.name for each in _COMPOSITES if each.name in registered]
     if key == "FuncTorchBatched" and _DECOMPOSITION in registered:
@@ -218,7 +218,7 @@ def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
     if key in ("Functionalize", "FuncTorchBatched", "ADInplaceOrView") or key.startswith("Autograd"):
         return _NOT_NEEDED if composites[:1] == ["CompositeImplicitAutograd"] else _FALLBACK
     if key == "ZeroTensor":
-        return _FALLBACK  # it makes ordinary tensors of tensors of zeros
+        return _FALLBACK  # it materializes ZeroTensors
     if key.startswith("Composite") or key == _DECOMPOSITION:
         return _NOT_NEEDED
     composite = next((each for each in composites if _serves(each, key)), "")
@@ -228,7 +228,7 @@ def _why_nothing(subject: Subject, form: NativeFunction, key: str) -> str:
 
 
 def _serves(composite: str, key: str) -> bool:
-    """Return whether the dispatcher takes a composite kernel where there is none under `key`."""
+    """Return whether the dispatcher uses a composite kernel if there is none under `key`."""
     if key.startswith("NestedTensor"):
         return False
     is_sparse = key.startswith("Sparse") and not key.startswith("SparseCsr")
@@ -270,7 +270,7 @@ def _structured_kernels(subject: Subject, form: NativeFunction) -> Iterator[str]
 
 
 def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Service]:
-    """Yield the services for written forms; those of derived forms follow from them."""
+    """Yield the services for the forms in the definitions; those of derived forms follow from them."""
     written = [form for form in forms if "generated" not in form.tags]
     has_formula = _has_formula(subject, forms)
     for name, keys, cost in _SERVICES if subject.is_extension else _SERVICES_OF_TORCH:
@@ -287,7 +287,7 @@ def _services(subject: Subject, forms: Sequence[NativeFunction]) -> Iterator[Ser
 
 
 def _has_formula(subject: Subject, forms: Sequence[NativeFunction]) -> bool:
-    """Return whether derivatives.yaml has an entry for an operator, or for what it does with the elements of lists."""
+    """Return whether derivatives.yaml has an entry for an operator, or for the one that a foreach operator applies."""
     of_elements = forms[0].root_name.removeprefix(_ON_LISTS)
     others = subject.program.functions if forms[0].root_name != of_elements else ()
     return any(
@@ -300,7 +300,7 @@ _ON_LISTS: Final = "_foreach_"
 _AUTOGRAD_SERVICE: Final = "autograd"
 _VMAP_SERVICE: Final = "vmap"
 _OF_GEN_AUTOGRAD: Final = "VariableType of gen_autograd"
-_NO_FORMULA: Final = "no formula in derivatives.yaml: a backward raises an error"
+_NO_FORMULA: Final = "no formula in derivatives.yaml: backward raises an error"
 _META_KEYS: Final = ("Meta", *(key.name for key in _COMPOSITES))
 _SERVICES: Final = (
     (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
@@ -308,7 +308,7 @@ _SERVICES: Final = (
     (
         _VMAP_SERVICE,
         ("FuncTorchBatched", _DECOMPOSITION),
-        "vmap calls it for each element, with a warning",
+        "vmap falls back to a loop over the batch, with a warning",
     ),
     (
         "meta",
@@ -316,7 +316,7 @@ _SERVICES: Final = (
         "torch.compile, torch.export and fake tensors can't run it: write a Meta kernel, or tag it pointwise",
     ),
 )
-"""Each service of torch, the keys of its kernels, and the consequence of a missing one."""
+"""The services of torch, the keys of their kernels, and the consequences of a missing kernel."""
 _SERVICES_OF_TORCH: Final = (
     (_AUTOGRAD_SERVICE, _AUTOGRAD, _NO_FORMULA),
     ("functionalization", ("Functionalize",), "torch.compile and torch.export can't run it"),
@@ -331,7 +331,7 @@ def _is_needed(service: str, form: NativeFunction) -> bool:
     if service == "functionalization" and not form.func.is_mutable:
         return False
     if service == _AUTOGRAD_SERVICE and form.func.kind() is SchemaKind.out:
-        return False  # a call with `out=` records nothing
+        return False  # autograd records nothing for a call with `out=`
     if service in (_AUTOGRAD_SERVICE, _VMAP_SERVICE) and not form.func.arguments.has_tensor_arg():
         return False
     return not form.has_composite_implicit_autograd_kernel
@@ -383,7 +383,7 @@ class OperatorRow:
     kernels: tuple[str, ...]
     """The dispatch keys, or devices, that it has kernels for."""
     delegate: str
-    """The operator that it has its kernels of; empty if they are its own."""
+    """The operator whose kernels it uses; empty if it has its own kernels."""
     is_differentiable: bool
     place: str
     """file:line:column of its entry."""
@@ -404,7 +404,7 @@ def list_operators(program: Program, facts: Mapping[str, OperatorFacts]) -> list
 
 
 def render_rows(rows: Iterable[OperatorRow]) -> str:
-    """Return one line for each operator."""
+    """Return one line per operator."""
     cells = [
         (
             row.name,

@@ -1,4 +1,4 @@
-"""Generated files → where each operator is registered under each dispatch key.
+"""Generated files → the place of each operator's registration under each dispatch key.
 
 find_registrations(files)["scale.out"]["CPU"]    Place("RegisterCPU.cpp", 41)
 """
@@ -30,7 +30,7 @@ KEYS_IN_PYTHON: Final = MappingProxyType(
         "pointwise_vmap": "FuncTorchBatched",
     }
 )
-"""The dispatch key of each function by which the Python package of an extension in the stable ABI registers kernels."""
+"""The dispatch keys of the functions that register kernels in Python packages for the stable ABI."""
 
 
 @dataclass(frozen=True, slots=True)

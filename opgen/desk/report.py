@@ -1,10 +1,10 @@
-"""A subject and its generated files → a folder of HTML about all operators, which needs no server.
+"""A subject and its generated files → a folder of HTML pages about all operators, which need no server.
 
     emit_report(report, templates)    →   index.html, report.css, report.js
-                                          operators.js            a row for each operator: what search and filters need
-                                          operators/scale.js      all about one operator: read when it is opened
+                                          operators.js            a row for each operator, for search and filters
+                                          operators/scale.js      the page of one operator, loaded on demand
 
-Pages that are opened from a disk may not fetch files, but may add scripts: data are calls of a function.
+Pages opened from a disk can't fetch files, but can load scripts, so the data files are calls of a function.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Report:
     title: str
     subject: Subject
     files: Sequence[OutputFile]
-    """The generated files, from which each operator shows its parts."""
+    """The generated files, whose parts are shown for each operator."""
     derivatives: Mapping[str, Span]
     """The entries of derivatives.yaml by operator, without its namespace."""
     folder: str
@@ -114,7 +114,7 @@ def _code_of(report: Report) -> Mapping[str, Sequence[Part]]:
 def _row(
     subject: Subject, forms: Sequence[NativeFunction], explanation: Explanation, keys: Sequence[str], file: str
 ) -> Mapping[str, Any]:
-    """Return an operator's row for the list, the matrix, the search and the filters."""
+    """Return the row of an operator in the list and the matrix, for search and filters."""
     return {
         "file": file,
         "name": _main_form(forms).qualified_name,
@@ -137,7 +137,7 @@ def _details(
     code: Mapping[str, Sequence[Part]],
     places: Mapping[str, int],
 ) -> Mapping[str, Any]:
-    """Return all that the page of an operator shows; `places` is the order of files."""
+    """Return the contents of the page of an operator; `places` is the order of files."""
     names = [str(form.func.name) for form in forms]
     spans = {form.loc: None for form in forms}
     derivatives = [report.derivatives[name] for name in names if name in report.derivatives]

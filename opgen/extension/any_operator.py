@@ -1,13 +1,13 @@
-"""Operators without kernels of other emitters → `RegisterAnyOperator.cpp`, whose kernels read schemas.
+"""Operators that other emitters don't support → `RegisterAnyOperator.cpp`, with boxed kernels that read schemas.
 
-Such an operator has a type that the boxed convention alone passes, or it writes and has no functional form, or
-its tensors and devices are where the dispatcher doesn't look.
+Such an operator has a type that only the boxed calling convention supports, or it mutates arguments and has no
+functional form, or its tensors and devices don't contribute to the dispatch key set.
 
     mylib::scale_into(Tensor(a!) dst, float by) -> Tensor(a!)
 
-gets a functional form, `mylib::_functional_scale_into(Tensor dst, float by) -> Tensor`, and a kernel of
+gets a functional form, `mylib::_functional_scale_into(Tensor dst, float by) -> Tensor`, and a kernel for
 functionalization that calls it.  Operators that torch functionalizes itself are left to torch, which
-may spare the copy that a functional form makes.
+may avoid the copy that a functional form makes.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-_LIST_WITH_GAPS: Final = ListType(OptionalType(_TENSOR), None)
-_DISPATCHED: Final = frozenset(
+_OPTIONAL_TENSOR_LIST: Final = ListType(OptionalType(_TENSOR), None)
+_DISPATCHED_TYPES: Final = frozenset(
     {
         _TENSOR,
         OptionalType(_TENSOR),
         ListType(_TENSOR, None),
-        _LIST_WITH_GAPS,
+        _OPTIONAL_TENSOR_LIST,
     }
 )
-"""Types in which the dispatcher looks for tensors."""
+"""Types whose tensors contribute to the dispatch key set."""
 FUNCTIONAL_PREFIX: Final = "_functional_"
 """Prefix of functional forms that only functionalization calls."""
 
@@ -57,8 +57,8 @@ def emit_any_operator(extension: Extension, templates: TemplateSet) -> Iterator[
     functions = [f for f in extension.program.functions if not f.has_composite_implicit_autograd_kernel]
     functional = [f for f in functions if needs_functional_form(extension, f)]
     boxed = [f for f in functions if f.is_boxed]
-    selecting = [f for f in extension.program.functions if _selects_backend(f)]
-    derived = {one.func.func.name for one in with_derivatives(extension)}
+    selecting = [f for f in extension.program.functions if _needs_backend_select(f)]
+    derived = {info.func.func.name for info in with_derivatives(extension)}
     undifferentiated = [f for f in boxed if f.func.name not in derived and needs_fallback(extension, f)]
     if not (functional or boxed or selecting):
         return
@@ -88,7 +88,7 @@ def _names(functions: list[NativeFunction]) -> list[str]:
 
 
 def needs_functional_form(extension: Extension, function: NativeFunction) -> bool:
-    """Return whether functionalization needs a generated form: the operator writes, and torch can't make one itself."""
+    """Return whether functionalization needs a generated form: the operator mutates and torch makes none."""
     if not function.func.arguments.mutated or function.has_composite_implicit_autograd_kernel:
         return False
     in_group = any(function in group.functions() for group in extension.program.groups)
@@ -96,34 +96,36 @@ def needs_functional_form(extension: Extension, function: NativeFunction) -> boo
 
 
 def is_functionalized_by_torch(func: FunctionSchema) -> bool:
-    """Return whether torch's own compiler calls the operator on copies: it returns nothing, or fresh tensors."""
-    # torch takes lists that may hold None, and fails when it does.
-    written = all(a.type in _DISPATCHED and a.type != _LIST_WITH_GAPS for a in func.arguments.mutated)
-    return written and all(r.annotation is None and r.type == _TENSOR for r in func.returns)
+    """Return whether torch.compile functionalizes the operator itself: it returns nothing, or new tensors."""
+    # torch accepts `Tensor?[]` here, but fails if the list contains None.
+    is_supported = all(a.type in _DISPATCHED_TYPES and a.type != _OPTIONAL_TENSOR_LIST for a in func.arguments.mutated)
+    return is_supported and all(r.annotation is None and r.type == _TENSOR for r in func.returns)
 
 
 def functional_schema(func: FunctionSchema) -> str:
-    """Return the schema of the form that returns, after results of its own, what `func` writes to."""
+    """Return the schema of the functional form: it returns the new results, then the mutated arguments."""
 
     def plain(argument: Argument) -> Argument:
         return replace(argument, annotation=None)
 
     arguments = func.arguments.map(plain)
     aliased = func.aliased_return_names()
-    written = [a for a in func.arguments.flat_all if a.is_write]
-    names = {a.name for a in written}
-    fresh = [Return(None, r.type, None) for r, name in zip(func.returns, aliased, strict=True) if name not in names]
-    returns = (*fresh, *(Return(None, a.type, None) for a in written))
-    listed = ", ".join(str(r) for r in returns)
-    is_single = len(returns) == 1 and not listed.startswith("(")
-    return f"{FUNCTIONAL_PREFIX}{func.name}({arguments}) -> {listed if is_single else f'({listed})'}"
+    mutated = [a for a in func.arguments.flat_all if a.is_write]
+    names = {a.name for a in mutated}
+    new_results = [
+        Return(None, r.type, None) for r, name in zip(func.returns, aliased, strict=True) if name not in names
+    ]
+    returns = (*new_results, *(Return(None, a.type, None) for a in mutated))
+    results = ", ".join(str(r) for r in returns)
+    is_single = len(returns) == 1 and not results.startswith("(")
+    return f"{FUNCTIONAL_PREFIX}{func.name}({arguments}) -> {results if is_single else f'({results})'}"
 
 
 # -------------------------------------------------------------------------------- backends
 
 
-def _selects_backend(function: NativeFunction) -> bool:
-    """Return whether the dispatcher finds no backend although an argument has tensors or a device."""
+def _needs_backend_select(function: NativeFunction) -> bool:
+    """Return whether BackendSelect must find the backend in tensors or devices that the dispatcher ignores."""
     types = [argument.type for argument in function.func.arguments.flat_all]
     if any(_is_dispatched(type) for type in types):
         return False
@@ -131,11 +133,11 @@ def _selects_backend(function: NativeFunction) -> bool:
 
 
 def _is_dispatched(type: Type) -> bool:
-    return (ListType(type.elem, None) if isinstance(type, ListType) else type) in _DISPATCHED
+    return (ListType(type.elem, None) if isinstance(type, ListType) else type) in _DISPATCHED_TYPES
 
 
 def _may_hold(type: Type, bases: tuple[BaseTy, ...]) -> bool:
-    """Return whether a value of the type may be or hold one of `bases`; a value of any type, or of a class, may."""
+    """Return whether a value of the type may be or contain one of `bases`; `Any` and classes may."""
     if isinstance(type, (ListType, OptionalType)):
         return _may_hold(type.elem, bases)
     if isinstance(type, DictType):

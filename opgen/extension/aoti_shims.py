@@ -1,4 +1,4 @@
-"""The operators of an extension → `Shims.cpp`, by which AOTInductor's models call kernels, and `aoti.py`.
+"""The operators of an extension → `Shims.cpp`, that AOTInductor's models call, and `aoti.py`.
 
 `Shims.cpp` has a C function for each operator with a kernel for CPU or for all devices; `ShimsCUDA.cpp` and the like
 are for other devices.  The module `aoti` of the Python package has what a model must be compiled with.
@@ -40,7 +40,7 @@ _COMPOSITE_KEYS: Final = (
     DispatchKey.CompositeExplicitAutograd,
     DispatchKey.CompositeExplicitAutogradNonFunctional,
 )
-"""Keys whose kernels serve a device that has none."""
+"""Keys whose kernels are used for devices without a kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Shim:
 
 @dataclass(frozen=True, slots=True)
 class _Adapter:
-    """What a model calls, as the template calls its parts."""
+    """The template values of a function that a model calls."""
 
     name: str
     template: str
@@ -72,7 +72,7 @@ class _Adapter:
 
 @dataclass(frozen=True, slots=True)
 class _Adapted:
-    """An operator with its adapters, as the template calls its parts."""
+    """The template values of an operator and its adapters."""
 
     packet: str
     overload: str
@@ -80,7 +80,7 @@ class _Adapted:
 
 
 def emit_shims(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the sources of the C functions, if they are asked for."""
+    """Yield the sources of the C functions, if requested."""
     root = extension.options.shim_root
     if root is None:
         return
@@ -120,7 +120,7 @@ def emit_aoti_module(extension: Extension, templates: TemplateSet) -> Iterator[O
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The operators that models can call through C functions, and why others can't be."""
+    """The operators that models can call through C functions, and the reasons why others can't be called."""
 
     signatures: Mapping[NativeFunction, ShimSignature]
     problems: tuple[tuple[NativeFunction, str], ...]
@@ -166,7 +166,7 @@ def _is_called(extension: Extension, function: NativeFunction) -> bool:
 
 
 def _torch_name(function: NativeFunction) -> str:
-    """Return the end of the name by which models call all overloads of an operator."""
+    """Return the suffix of the name by which models call all overloads of an operator."""
     return str(function.func.name.name)
 
 

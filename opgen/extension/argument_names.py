@@ -1,7 +1,7 @@
-"""A program of an extension → the same, with other names in C++ for arguments that generated code can't have.
+"""A program of an extension → the same program, with arguments renamed whose names C++ can't have.
 
-torch takes names that C++ doesn't (`default`), that are macros (`linux`), or that generated code uses itself (`op`).
-Such an argument keeps its name in the schema and in Python; in C++ it has the prefix `opgen_`.
+torch accepts names that are keywords of C++ (`default`), macros (`linux`), or used by generated code (`op`).
+Such an argument keeps its name in the schema and in Python; in C++ it gets the prefix `opgen_`.
 
     mylib::pick(Tensor x, int op)    →    pick(const at::Tensor & x, int64_t opgen_op)
 """
@@ -29,7 +29,7 @@ from opgen.program.program import Program
 T = TypeVar("T", bound="NativeFunction | NativeFunctionsGroup | NativeFunctionsViewGroup")
 
 PREFIX: Final = "opgen_"
-"""Prefix of arguments that have another name in the schema."""
+"""Prefix of renamed arguments."""
 _USED: Final = frozenset(
     {
         *("op", "dispatchKeySet", "keys", "stack", "find", "guard", "call", "redispatch", "options", "self_"),
@@ -40,7 +40,7 @@ _USED: Final = frozenset(
         *("grad_fn", "grads", "no_gil", "detail", "native", "meta", "structured", "schema", "name", "overload_name"),
     }
 )
-"""Words that generated functions use themselves."""
+"""Names that generated functions use."""
 _LOCAL: Final = re.compile(
     r"\w*_|_\w*|\w+_(value|values|parts|bdim|batch_rule)|\w+_t|wrapper_\w+|opgen_\w*|[A-Z][A-Z0-9_]*|Py\w*"
 )
@@ -48,19 +48,19 @@ _LOCAL: Final = re.compile(
 
 
 def is_renamed(name: str) -> bool:
-    """Return whether an argument called `name` has another name in C++."""
+    """Return whether an argument called `name` is renamed in C++."""
     return name in KEYWORDS or is_macro(name) or name in _USED or _LOCAL.fullmatch(name) is not None
 
 
 def parameter_name(name: str) -> str:
-    """Return what C++ calls the argument `name`."""
+    """Return the C++ name of the argument `name`."""
     return f"{PREFIX}{name}" if is_renamed(name) else name
 
 
 def rename_arguments(
     program: Program, autograd: AutogradProgram | None, *, in_python: bool = False
 ) -> tuple[Program, AutogradProgram | None]:
-    """Return the operators and their derivatives with names of arguments that generated C++ can have.
+    """Return the operators and their derivatives, with arguments renamed where C++ needs it.
 
     `in_python` says that formulas are in Python; the arguments of their operators keep their names.
     """
@@ -78,7 +78,7 @@ def rename_arguments(
 
 
 def is_renamable(function: NativeFunction) -> bool:
-    """Return whether arguments may be renamed: not those that the author's C++ names too."""
+    """Return whether arguments may be renamed: not if the author's C++ also uses their names."""
     return not function.ufunc_inner_loop and function.precomputed is None
 
 
@@ -120,7 +120,7 @@ def _rename(function: NativeFunction, renamed: Mapping[str, str]) -> NativeFunct
 
 
 def _swap(item: T, changed: Mapping[OperatorName, NativeFunction]) -> T:
-    """Return the function or group with its functions exchanged for the changed ones of their names."""
+    """Return the function or group, with its functions replaced by the changed ones of the same names."""
     if isinstance(item, NativeFunction):
         return changed.get(item.func.name, item)  # type: ignore[return-value]
     forms = ("functional", "inplace", "mutable", "out") if isinstance(item, NativeFunctionsGroup) else _VIEW_FORMS

@@ -1,7 +1,7 @@
-"""Operators without derivatives → `RegisterAutogradFallback.cpp`, whose kernels report it in backward.
+"""Operators without derivatives → `RegisterAutogradFallback.cpp`, whose kernels make backward raise an error.
 
-Without a kernel for autograd, an operator's result would count as constant, and a gradient through
-it come out as zero or not at all.  torch has a kernel that raises its usual error instead.
+Without an autograd kernel, an operator's result would be treated as constant, and gradients through
+it would be zero or missing.  torch has a kernel that makes backward raise its usual error instead.
 
     m.impl("rowsum", torch::autograd::autogradNotImplementedFallback());
 """
@@ -28,7 +28,7 @@ from opgen.output.template import TemplateSet
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A kernel, as the template calls its parts."""
+    """The template values of a kernel."""
 
     operator: str
     name: str
@@ -43,7 +43,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
     functions = [f for f in candidates if not f.is_boxed and needs_fallback(extension, f)]
     if not functions:
         return
-    # torch's kernel handles returned tensors only; it would not increase the versions of other written ones.
+    # torch's kernel handles only returned tensors; it wouldn't bump the versions of other mutated ones.
     mutable = [f for f in functions if _hides_writes(f)]
     if mutable and not with_derivatives(extension):
         yield render_file(extension, templates, "detail/Nodes.h", "detail/Nodes.h")
@@ -61,7 +61,7 @@ def emit_autograd_fallback(extension: Extension, templates: TemplateSet) -> Iter
 
 
 def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
-    """Run an operator, and mark what it wrote to and returned as having no derivative."""
+    """Return a kernel that runs the operator and marks its mutated and returned tensors as not differentiable."""
     signature, name = extension.signatures(function).dispatcher, operator_struct(function.func.name)
     tensors = [a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()]
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
@@ -85,7 +85,7 @@ def _kernel(extension: Extension, function: NativeFunction) -> _Registered:
 
 
 def _hides_writes(function: NativeFunction) -> bool:
-    """Return whether the operator writes to more than it returns."""
+    """Return whether the operator mutates arguments that it doesn't return."""
     returned = function.func.aliased_return_names()
     return any(argument.name not in returned for argument in function.func.arguments.mutated)
 

@@ -1,8 +1,7 @@
-"""Dispatch keys → what generated code needs to know about their devices.
+"""Dispatch keys → the properties of their devices that generated code depends on.
 
-There is no list of devices here that would have to grow with torch: a key's name says which
-functionality and which kind of device it is for, and what is not known of a device is done the
-general way, through the dispatcher and torch's device guards.
+A key's name gives its functionality and its device type, so new devices of torch need no change here.
+Unknown devices are handled generically, through the dispatcher and torch's device guards.
 
     SparseCUDA   →   Backend(device="CUDA", is_dense=False, has_many_devices=True, …)
 """
@@ -19,16 +18,16 @@ from opgen.frozen_dataclass import dataclass
 _FUNCTIONALITIES: Final = ("Quantized", "SparseCsr", "Sparse", "NestedTensor", "")
 """Prefixes of dispatch keys, longer ones first."""
 _SINGLE_DEVICES: Final = frozenset({"CPU", "Meta"})
-"""Kinds of device of which a machine has one only."""
+"""Device types without an index: a machine has one device of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocator:
-    """Functions that allocate past the dispatcher."""
+    """Functions that allocate tensors, bypassing the dispatcher."""
 
     include: str
     suffix: str
-    """What their names end in: `at::detail::empty_cpu`."""
+    """The suffix of their names: `at::detail::empty_cpu`."""
 
 
 _ALLOCATORS: Final[Mapping[str, Allocator]] = MappingProxyType(
@@ -43,21 +42,21 @@ _ALLOCATORS: Final[Mapping[str, Allocator]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A dispatch key, as the kernels that are registered under it see it."""
+    """The properties of a dispatch key that kernels under it depend on."""
 
     key: DispatchKey
     device: str | None
-    """The kind of device in the key's name; None for keys that serve several."""
+    """The device type in the key's name; None for keys of several device types."""
     is_dense: bool
-    """Whether tensors under the key are plain memory, so that structured kernels can be made for it."""
+    """Whether tensors under the key are dense, so that structured kernels are supported."""
     has_many_devices: bool
-    """Whether kernels need a current device, and their tensors to be on one."""
+    """Whether kernels need a device guard and a check that all tensors are on the same device."""
     allocator: Allocator | None
     """None to allocate through the dispatcher."""
 
     @property
     def source_group(self) -> str:
-        """The list of sources that the key's registrations belong to: those of a device need its toolkit."""
+        """The source list of the key's registrations: those of a device need its toolkit."""
         if self.device is None or self.device in _SINGLE_DEVICES:
             return ""
         return f"{self.device.lower()}_"

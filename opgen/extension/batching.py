@@ -1,11 +1,10 @@
-"""Operators → `RegisterBatched.cpp`, their kernels for vmap, and declarations of the rules that authors write.
+"""Operators → `RegisterBatched.cpp`, their kernels for vmap, and declarations of the authors' batching rules.
 
-Under `torch.func.vmap` a tensor may be a batch of them.  For an operator that works element by element
-(it is tagged `pointwise`) the batch is one more dimension, which its kernels broadcast over.  For any
-other operator, its author may write a batching rule and name it in the dispatch table under
-`FuncTorchBatched`; it takes each tensor as a value with its batch dimension.  An operator that is made of
-others needs none, vmap sees those.  What has neither runs once for each tensor of the batch, and torch
-warns that it does.
+Under `torch.func.vmap` a tensor may be batched.  For a pointwise operator (tagged `pointwise`) the batch is
+one more dimension, which its kernels broadcast over.  For any other operator, its author may write a batching
+rule and name it in the dispatch table under `FuncTorchBatched`; the rule gets each tensor as a value and its
+batch dimension.  A composite operator needs no rule, since vmap sees the operators that it calls.  All other
+operators run once per batch element, and torch warns about it.
 
     std::tuple<at::Tensor, std::optional<int64_t>> rowsum_batch_rule(
         const at::Tensor & self, std::optional<int64_t> self_bdim, int64_t dim);
@@ -41,14 +40,14 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-TAKEN_APART: Final = (_TENSOR, OptionalType(_TENSOR))
+UNWRAPPED_TYPES: Final = (_TENSOR, OptionalType(_TENSOR))
 """Types whose values a batching rule takes with their batch dimension."""
 _BATCH_DIM: Final = "::std::optional<int64_t>"
 
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A kernel, as the template calls its parts."""
+    """The template values of a kernel."""
 
     operator: str
     name: str
@@ -56,7 +55,7 @@ class _Registered:
 
 
 def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `RegisterBatched.cpp`, if any operator can be batched without a rule by its author."""
+    """Yield `RegisterBatched.cpp`, if any operator supports vmap without a rule by its author."""
     functions = [f for f in extension.program.functions if is_batched_by_broadcasting(extension, f)]
     if functions or DispatchKey.FuncTorchBatched in extension.keys:
         yield render_file(extension, templates, "detail/Batching.h", "detail/Batching.h")
@@ -74,7 +73,7 @@ def emit_batching(extension: Extension, templates: TemplateSet) -> Iterator[Outp
 
 
 def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -> bool:
-    """Return whether the operator handles a batch as one more dimension."""
+    """Return whether a kernel can treat the batch as one more dimension and broadcast over it."""
     func = function.func
     tensors = [a for a in func.arguments.flat_all if a.type.is_tensor_like()]
     return (
@@ -91,22 +90,22 @@ def is_batched_by_broadcasting(extension: Extension, function: NativeFunction) -
 
 
 def is_decomposed_by_vmap(extension: Extension, function: NativeFunction, key: DispatchKey) -> bool:
-    """Return whether vmap sees the operators that a composite kernel calls, in place of the operator.
+    """Return whether vmap sees the operators that a composite kernel calls, instead of the operator.
 
-    So it is if the kernel serves autograd likewise, and where torch has no other help.  What opgen
-    made of other forms is known to call nothing but operators.
+    True for CompositeImplicitAutograd kernels, for generated kernels, which call only operators, and for
+    operators that torch's vmap fallback doesn't support.
     """
     takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     if not takes_tensors or not is_generic_dispatch_key(key) or _has_batch_rule(extension, function):
         return False
     if is_batched_by_broadcasting(extension, function):
         return False
-    made_here = "generated" in function.tags or "view_copy" in function.tags
-    return key is DispatchKey.CompositeImplicitAutograd or made_here or not _can_be_looped(function)
+    is_generated = "generated" in function.tags or "view_copy" in function.tags
+    return key is DispatchKey.CompositeImplicitAutograd or is_generated or not _supports_vmap_fallback(function)
 
 
-def _can_be_looped(function: NativeFunction) -> bool:
-    """Return whether torch can run the operator once for each tensor of a batch."""
+def _supports_vmap_fallback(function: NativeFunction) -> bool:
+    """Return whether torch's vmap fallback, a loop over the batch, supports the operator."""
     return not function.is_view_op and all(r.type == _TENSOR for r in function.func.returns)
 
 
@@ -120,11 +119,11 @@ def _broadcasting_kernel(extension: Extension, function: NativeFunction) -> _Reg
     kernel = f"batched_{function.func.name.unambiguous_name()}"
     name = string_literal(function.qualified_name)
     tensors = [a.name for a in function.func.arguments.flat_all if a.type == _TENSOR]
-    places = {tensor: f"operands_[{at}]" for at, tensor in enumerate(tensors)}
+    replacements = {tensor: f"operands_[{index}]" for index, tensor in enumerate(tensors)}
     names = [binding.name for binding in signature.arguments]
-    called = call(extension, function, ", ".join(places.get(n, n) for n in names))
+    result = call(extension, function, ", ".join(replacements.get(n, n) for n in names))
     is_inplace = function.func.kind() is SchemaKind.inplace
-    results = [f"{called};", "return self;"] if is_inplace else [f"return detail::batch({called}, level_);"]
+    results = [f"{result};", "return self;"] if is_inplace else [f"return detail::batch({result}, level_);"]
     statements = [
         *_enter(function),
         f"const detail::Operands operands_(level_, {{{', '.join(tensors)}}});",
@@ -139,7 +138,7 @@ def _broadcasting_kernel(extension: Extension, function: NativeFunction) -> _Reg
 
 
 def _enter(function: NativeFunction) -> list[str]:
-    """Return statements that every kernel under vmap begins with."""
+    """Return the first statements of every kernel under vmap."""
     return [
         "c10::impl::ExcludeDispatchKeyGuard guard_(c10::DispatchKey::FuncTorchBatched);",
         f"const int64_t level_ = detail::innermost_level({', '.join(_tensors(function))});",
@@ -156,14 +155,14 @@ def batch_rule_signature(extension: Extension, function: NativeFunction, kernel:
 
 
 def batch_rule_returns(func: FunctionSchema) -> str:
-    """Return the C++ type of what a batching rule returns: all that isn't a tensor that it was given."""
-    fresh = [r.type for r, alias in zip(func.returns, _given_back(func), strict=True) if alias is None]
+    """Return the C++ return type of a batching rule: all results except mutated arguments."""
+    fresh = [r.type for r, alias in zip(func.returns, _aliased_arguments(func), strict=True) if alias is None]
     results = [text for type in fresh for text in (_result_type(type), _BATCH_DIM)]
     return f"::std::tuple<{', '.join(results)}>" if results else "void"
 
 
-def _given_back(func: FunctionSchema) -> list[str | None]:
-    """For each result, the written tensor that it is; None if it is another value."""
+def _aliased_arguments(func: FunctionSchema) -> list[str | None]:
+    """Return, for each result, the mutated argument that it aliases; None if it is a new value."""
     tensors = {argument.name for argument in func.arguments.flat_all if argument.type == _TENSOR}
     names = zip(func.returns, func.aliased_return_names(), strict=True)
     return [name if returned.is_write and name in tensors else None for returned, name in names]
@@ -175,23 +174,25 @@ def _result_type(type: Type) -> str:
 
 def _parameters(binding: Binding, function: NativeFunction) -> Iterator[str]:
     yield binding.defn()
-    if _is_taken_apart(binding, function):
+    if _is_unwrapped(binding, function):
         yield f"{_BATCH_DIM} {binding.name}_bdim"
 
 
-def _is_taken_apart(binding: Binding, function: NativeFunction) -> bool:
-    return any(a.name == binding.name and a.type in TAKEN_APART for a in function.func.arguments.flat_all)
+def _is_unwrapped(binding: Binding, function: NativeFunction) -> bool:
+    return any(a.name == binding.name and a.type in UNWRAPPED_TYPES for a in function.func.arguments.flat_all)
 
 
 def wrap_batch_rule(extension: Extension, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """Return the plumbing of a rule: takes batches apart, and makes batches of the results."""
+    """Return the plumbing of a rule, which unwraps batched arguments and wraps the results."""
     kernel = index.index[function.func.name]
     signature = extension.signatures(function).dispatcher
     name = wrapper_name(function, index.dispatch_key)
     names = [binding.name for binding in signature.arguments]
-    apart = [b.name for b in signature.arguments if _is_taken_apart(b, function)]
+    unwrapped = [b.name for b in signature.arguments if _is_unwrapped(b, function)]
     values = [
-        text for n in names for text in ((f"std::get<0>({n}_parts)", f"std::get<1>({n}_parts)") if n in apart else (n,))
+        text
+        for n in names
+        for text in ((f"std::get<0>({n}_parts)", f"std::get<1>({n}_parts)") if n in unwrapped else (n,))
     ]
     rule = f"::{kernel.cpp_namespace}::{kernel.kernel}({', '.join(values)})"
     batched = " || ".join(f"detail::is_batched({n}, level_)" for n in _tensors(function))
@@ -200,7 +201,7 @@ def wrap_batch_rule(extension: Extension, function: NativeFunction, index: Backe
         f"if (!({batched})) {{",
         f"  return {call(extension, function, ', '.join(names))};",
         "}",
-        *[f"auto {n}_parts = detail::unwrap({n}, level_);" for n in apart],
+        *[f"auto {n}_parts = detail::unwrap({n}, level_);" for n in unwrapped],
         *_finish(function, rule, signature.returns.spelled),
     ]
     return Wrapper(function, name, signature, f"{signature.defn(name)} {{\n{block(statements)}}}\n")
@@ -211,10 +212,10 @@ def _tensors(function: NativeFunction) -> list[str]:
 
 
 def _finish(function: NativeFunction, rule: str, returns: str) -> list[str]:
-    """The statements that call a rule; what it writes to is returned as it was given."""
+    """Return the statements that call a rule; mutated arguments are returned unchanged."""
     values: list[str] = []
     count = 0
-    for alias in _given_back(function.func):
+    for alias in _aliased_arguments(function.func):
         if alias is not None:
             values.append(alias)
             continue

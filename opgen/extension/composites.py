@@ -1,7 +1,7 @@
-"""Forms that follow from other forms → `CompositeKernels.cpp`, the kernels that are generated.
+"""Derived forms → `CompositeKernels.cpp`, with their generated kernels.
 
-The `_copy` form of a view copies the view; a functional form copies what the form that it was derived
-from writes to; an out form copies the results of the functional form.
+The `_copy` form of a view copies the view; a functional form copies the arguments that the mutating form
+writes to; an out form copies the results of the functional form.
 
     at::Tensor & norm_out(const at::Tensor & self, double p, at::Tensor & out) {
       auto result = ::mylib::_ops::norm::call(self, p);
@@ -44,7 +44,7 @@ class _Kernel:
         return f"namespace {self.namespace} {{\n{body}\n}} // namespace {self.namespace}\n"
 
     def result(self, values: list[str]) -> list[str]:
-        """Return the statement that returns, none if there is nothing to return."""
+        """Return the return statement, if any."""
         if not values:
             return []
         value = values[0] if len(values) == 1 else f"{self.signature.returns}({', '.join(values)})"
@@ -52,7 +52,7 @@ class _Kernel:
 
 
 def emit_composites(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `CompositeKernels.cpp`, if any kernel follows from others."""
+    """Yield `CompositeKernels.cpp`, if any kernel is generated."""
     made = [*_view_copies(extension), *_derived(extension)]
     if not made:
         return
@@ -109,7 +109,7 @@ def _kernel(extension: Extension, function: NativeFunction, key: DispatchKey) ->
 
 
 def _functional(extension: Extension, group: NativeFunctionsGroup, kernel: _Kernel) -> str:
-    """Return the functional form of an operator that writes to its arguments: it writes to copies."""
+    """Return the kernel of a functional form, which calls the mutating form on copies."""
     origin = group.inplace or group.mutable or group.functional
     written = [a.name for a in origin.func.arguments.flat_all if a.is_write]
     copies = {name: f"{name}_copy" for name in written}
@@ -135,14 +135,14 @@ def _functional(extension: Extension, group: NativeFunctionsGroup, kernel: _Kern
 
 
 def _copied_type(binding: Binding) -> CType:
-    """Return the type of a copy, which may be written to."""
+    """Return the C++ type of a mutable copy."""
     return MUTABLE_TENSOR if binding.nctype.type == CONST_TENSOR else binding.nctype.type
 
 
 def _out(extension: Extension, group: NativeFunctionsGroup, kernel: _Kernel) -> str:
-    """Return an out form that copies results; it writes to what the mutable form writes to."""
+    """Return the kernel of an out form, which copies the results of the functional form."""
     outs = [argument.name for argument in group.out.func.arguments.out]
-    # Tensor options that the functional form wants are those of the out argument, whatever it is called.
+    # The tensor options of the functional form are those of the out argument, whatever its name.
     context: list[Expr | Binding] = [Expr(outs[0], NamedCType("out", CONST_TENSOR)), *kernel.signature.arguments]
     origin = group.mutable if group.mutable is not None and group.mutable.func.returns else group.functional
     exprs = translate(context, extension.signatures(origin).dispatcher.arguments)

@@ -1,7 +1,7 @@
-"""Derivatives of operators whose arguments have other names in C++ → the same derivatives in terms of these names.
+"""Derivatives of operators with arguments that are renamed in C++ → the same derivatives with the new names.
 
-A formula is written with the names of the schema.  An argument that has the name of something else in the code made
-of formulas is renamed, and so is each word of a formula that means the argument.
+Formulas use the names in the schema.  An argument whose name the code generated from formulas uses for something
+else is renamed, and so is each reference to it in a formula.
 
     f(Tensor x, int gen)    x: grad * gen    →    grad * opgen_gen
 """
@@ -51,7 +51,7 @@ _CALL: Final = r"(?<![\w.])(?<!->)(?<!::){}\s*\("
 
 
 def clashing_names(autograd: AutogradProgram | None) -> Mapping[str, frozenset[str]]:
-    """Return the arguments whose names the code of formulas uses itself, by the signature that forms share."""
+    """Return the arguments with names that the code generated from formulas uses, by base name."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for matched in () if autograd is None else autograd.functions:
         for info in (matched.info or {}).values():
@@ -124,7 +124,7 @@ def _rename_all(names: tuple[str, ...], renamed: Mapping[str, str]) -> tuple[str
 
 
 def rename_words(formula: str, renamed: Mapping[str, str], *, keeps_keywords: bool = True) -> str:
-    """Return the formula with other words for values: members, functions, namespaces and keywords of C++ stay."""
+    """Return the formula with values renamed; members, functions, namespaces and C++ keywords are unchanged."""
     values = renamed.keys() - (KEYWORDS if keeps_keywords else frozenset())
     if not values:
         return formula

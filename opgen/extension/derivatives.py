@@ -1,8 +1,8 @@
-"""Operators with derivatives → `RegisterDerivatives.cpp`: the nodes of the graph, and the kernels that record it.
+"""Operators with derivatives → `RegisterDerivatives.cpp`: the autograd nodes, and the kernels that record them.
 
-What a node computes and what a kernel does is what the emitters of torch's own autograd make of the
-same formulas.  Here they are put in a file for a library outside of torch; in several, shared out by
-the operators' names, if there are many operators, so that a new one compiles one of them.
+Nodes and kernels are the same as those that the emitters of torch's own autograd make from the
+formulas.  This module puts them in a source of a library outside of torch.  If there are many operators,
+there are several sources, with operators assigned by name, so a new operator recompiles only one of them.
 
     struct RatioBackward0 : public TraceableFunction { … };
 
@@ -35,14 +35,14 @@ from opgen.output.template import TemplateSet
 from opgen.program.autograd import AutogradProgram
 
 OPERATORS_PER_FILE: Final = 32
-"""The number of operators in a source: headers take as long to compile as a dozen of them."""
+"""The number of operators in a source.  The headers take as long to compile as a dozen operators."""
 
 NODE_KINDS: Final = "detail/NodeKinds.h"
 """The header that declares the nodes, for the Python package's classes."""
 _CALL: Final = re.compile(r"(\.\s*|->\s*)?\b(at::(?:symint::)?)?(?<!\w)([A-Za-z_]\w*)\s*(?:<[\w:]*>\s*)?\(")
-"""A call in a formula: whether it is of a member, whether it is of `at`, and the name."""
+"""A call in a formula: whether it is a member call, whether it is in `at`, and the name."""
 _SUFFIX: Final = re.compile(r"(_out|_outf)?(_symint)?(_out|_outf)?$")
-"""Suffixes of function names that their headers' names don't have."""
+"""Suffixes of function names that the names of their headers lack."""
 
 HELPERS: Final = frozenset(
     {
@@ -61,11 +61,11 @@ HELPERS: Final = frozenset(
         *("unpack_opt_list", "update_wrapped_number", "wrap_opt_if", "zeros_of_kept"),
     }
 )
-"""Functions that the file has names for; formulas may mean operators that are called the same."""
+"""Functions that the file declares; formulas may call operators with the same names."""
 
 
 def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `RegisterDerivatives.cpp`, or several of it, if any operator has derivatives."""
+    """Yield `RegisterDerivatives.cpp`, or several such sources, if any operator has derivatives."""
     matched = with_derivatives(extension)
     if extension.autograd is None or not matched:
         return
@@ -84,7 +84,7 @@ def emit_derivatives(extension: Extension, templates: TemplateSet) -> Iterator[O
 
 
 def _count_files(operators: int) -> int:
-    """Return the number of sources, a power of two so that it rarely changes."""
+    """Return the number of sources: a power of two, so it rarely changes."""
     count = 1
     while count * OPERATORS_PER_FILE < operators:
         count *= 2
@@ -92,14 +92,14 @@ def _count_files(operators: int) -> int:
 
 
 def with_derivatives(extension: Extension) -> list[NativeFunctionWithDifferentiabilityInfo]:
-    """Return the operators that get kernels which are made of derivatives."""
+    """Return the operators with kernels generated from derivatives."""
     functions = () if extension.autograd is None else extension.autograd.functions
     return [one for one in functions if one.info is not None and has_derived_kernel(one)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The kernels for one dispatch key, as the template calls its parts."""
+    """The template values of the kernels for one dispatch key."""
 
     key: str
     kernels: tuple[_Registered, ...]
@@ -111,7 +111,7 @@ class _Called:
 
     name: str
     is_qualified: bool
-    """Whether a formula says that it is in `at`."""
+    """Whether a formula qualifies it with `at`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,25 +163,25 @@ def _file(
 
 
 def _infos(chosen: Iterable[NativeFunctionWithDifferentiabilityInfo]) -> list[DifferentiabilityInfo]:
-    """Return the derivatives that operators have, each once: several forms of one share them."""
+    """Return the derivatives of operators, without duplicates: forms of an operator share them."""
     found = {id(info): info for one in chosen for info in (one.info or {}).values()}
     return list(found.values())
 
 
 def _headers_of_kept(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
-    """Return further headers of torch that saved values need."""
+    """Return the additional headers of torch that saved values need."""
     keeps_blocks = any(one.expr.startswith("at::sparse_csr::") for info in infos for one in info.all_saved_inputs)
     return ["ATen/SparseCsrTensorUtils.h"] if keeps_blocks else []
 
 
 def _headers_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[str]:
-    """Return the header of the functions that torch's own formulas call, if a formula names one in full."""
+    """Return the header of the functions that torch's own formulas call, if a formula uses a qualified name of one."""
     is_used = any("torch::autograd::generated" in formula for formula in _formulas(infos))
     return ["torch/csrc/autograd/FunctionsManual.h"] if is_used else []
 
 
 def _functions_of_torch(infos: Iterable[DifferentiabilityInfo]) -> list[_Called]:
-    """Return what formulas call that may be operators of torch's: those with a header `ATen/ops/<name>.h` are."""
+    """Return the functions in formulas that are torch's operators if they have a header `ATen/ops/<name>.h`."""
     names: dict[str, bool] = {}
     for formula in _formulas(infos):
         for is_member, is_at, name in _CALL.findall(formula):
@@ -200,7 +200,7 @@ def _blocks(pieces: Iterable[KernelPiece]) -> list[_Block]:
 
 
 def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
-    """Return the operators of the extension that formulas may call, by the name that their forms have in common."""
+    """Return the operators of the extension that formulas may call, by base name."""
     words = _words(infos)
     return [
         name
@@ -210,7 +210,7 @@ def _called(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> lis
 
 
 def _namesakes(extension: Extension, infos: Sequence[DifferentiabilityInfo]) -> list[str]:
-    """Return the operators called in formulas that have the same name as something in the file."""
+    """Return the operators called in formulas whose name something in the file also has."""
     functions = extension.program.functions
     names = {s.name() for f in functions for s in extension.program.signatures(f).cpp_backend.signatures()}
     return sorted(names & HELPERS & _words(infos))

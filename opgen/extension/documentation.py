@@ -1,7 +1,7 @@
 """The documentation of operators → the docstring of a Python function.
 
-Each signature is followed by the `doc` of its operator.  Where an
-operator has none, the docstring says which one it is a form of.
+Each signature is followed by the `doc` of its operator.  For an operator
+without `doc`, the docstring names the documented operator that it is a form of.
 
     blend(input, other, *, weight=0.5, out=None) -> Tensor
 
@@ -48,7 +48,7 @@ def _default(default: str | None, type: Type) -> str:
 
 
 def _text(function: NativeFunction, doc: str) -> str:
-    """Return what `doc` says; the tensor that schemas call self is called input in Python."""
+    """Return the text of `doc`; the tensor called self in schemas is called input in Python."""
     own = function.func.arguments.self_arg
     is_renamed = own is not None and own.argument.type == TENSOR
     return doc.strip().replace("`self`", "`input`") if is_renamed else doc.strip()

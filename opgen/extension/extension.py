@@ -1,12 +1,12 @@
-"""A program of operators of one namespace → `Extension`, all that an emitter of an extension may see.
+"""A program of operators of one namespace → `Extension`, the input of the emitters of an extension.
 
-It is the front end's program, adapted to builds outside of torch: kernels that are named
-without a namespace are in `mylib::native` and not in torch's, and a structured operator's kernel is
-structured under every key whose tensors are plain memory.
+It is the front end's program, adapted to builds outside of torch: kernels without an explicit
+namespace are in `mylib::native` instead of torch's namespace, and a structured operator's kernel is
+structured under every key for dense tensors.
 
     extension.namespace          "mylib"
     extension.program            the operators, their groups and kernels
-    extension.keys               the dispatch keys that anything is registered under, in order
+    extension.keys               the dispatch keys that kernels are registered under, in order
     extension.signatures(f)      their signatures
 """
 
@@ -37,18 +37,18 @@ from opgen.releases.release import Release
 
 @dataclass(frozen=True, slots=True)
 class ExtensionOptions:
-    """What a run was asked for beyond what the definitions say."""
+    """The options of a run."""
 
     is_fragment: bool = False
-    """Whether the library is defined elsewhere too (`TORCH_LIBRARY_FRAGMENT`)."""
+    """Whether the library is also defined elsewhere (`TORCH_LIBRARY_FRAGMENT`)."""
     dispatch_keys: frozenset[DispatchKey] | None = None
-    """The keys to write registrations for; None for all that the definitions name."""
+    """The keys to write registrations for; None for all keys in the definitions."""
     stable_abi: Release | None = None
-    """The oldest torch that a library in the stable ABI is to run with; None for torch's C++."""
+    """The oldest release of torch that a library in the stable ABI supports; None without the stable ABI."""
     kernel_builder: bool = False
-    """Whether Hugging Face's kernel-builder builds a library in the stable ABI, and gives it its namespace."""
+    """Whether Hugging Face's kernel-builder builds the library, in the stable ABI, and sets its namespace."""
     shim_root: str | None = None
-    """The root that AOTInductor's shims are written below: `install`, to be in the units, or `aoti`; None for none."""
+    """The root folder of AOTInductor's shims: `install`, to be in the units, or `aoti`; None for no shims."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +57,10 @@ class Extension:
 
     program: Program
     namespace: str
-    """The operators' library, and the C++ namespace of all that is generated."""
+    """The namespace of the operators, and of the generated C++ code."""
     options: ExtensionOptions
     keys: tuple[DispatchKey, ...]
-    """The keys that kernels are registered under, in the order in which the definitions name them."""
+    """The keys that kernels are registered under, in the order of the definitions."""
     kernels: KernelMap = field(repr=False)
     autograd: AutogradProgram | None = None
     """The operators' derivatives; None if there are none."""
@@ -70,11 +70,11 @@ class Extension:
     """Shape functions in Python, which the package registers; None if there are none."""
 
     def signatures(self, function: NativeFunction) -> Signatures:
-        """Return the function's signatures, derived once."""
+        """Return the function's signatures, which are cached."""
         return self.program.signatures(function)
 
     def groups_under(self, key: DispatchKey) -> Iterator[GroupKernels]:
-        """Yield the operators that have kernels under the key, group by group."""
+        """Yield the operators with kernels under the key, group by group."""
         for group_kernels in self.kernels.groups_under(key):
             forms = tuple((form, kind) for form, kind in group_kernels.forms if _is_wanted(group_kernels, form, kind))
             if forms:
@@ -91,7 +91,7 @@ class Extension:
         return self.namespace.upper()
 
     def environment(self) -> dict[str, object]:
-        """Return the values that every template may use."""
+        """Return the values available in all templates."""
         return {
             "namespace": self.namespace,
             "prefix": self.macro_prefix,
@@ -112,7 +112,7 @@ def _is_wanted(group_kernels: GroupKernels, form: NativeFunction, kind: KernelKi
 
 
 def derive_extension(program: Program, namespace: str, options: ExtensionOptions) -> Extension:
-    """Return the extension that a program of operators of `namespace` makes."""
+    """Return the extension for a program whose operators are in `namespace`."""
     structured = frozenset(group.out.func.name for group in program.structured_groups)
     indices = FrozenMap(
         (key, _own_index(index, namespace, structured)) for key, index in program.backend_indices.items()

@@ -1,8 +1,8 @@
-"""Operators that write or make views → `RegisterFunctionalize.cpp`, which runs them without writes and views.
+"""Mutating operators and views → `RegisterFunctionalize.cpp`, which runs them without mutation and views.
 
 Under functionalization (`torch.compile`, `torch.export`, `torch.func.functionalize`) a tensor is a wrapper
-around a value that is never written to.  A kernel unwraps its arguments, calls the
-functional form, and assigns the results to the arguments that the operator writes to.  A view is made with an object
+around a value that is never mutated.  A kernel unwraps its arguments, calls the
+functional form, and assigns the results to the mutated arguments.  A view gets an object
 that can replay it; its inverse is generic: it scatters into the base by the view's sizes and strides.
 
     at::Tensor & scale_(at::Tensor & self, double by) {
@@ -33,7 +33,7 @@ from opgen.output.template import TemplateSet
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A kernel, as the template calls its parts."""
+    """The template values of a kernel."""
 
     operator: str
     function: str
@@ -42,7 +42,7 @@ class _Registered:
 
 
 def emit_functionalization(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `RegisterFunctionalize.cpp`, if any operator writes or makes views."""
+    """Yield `RegisterFunctionalize.cpp`, if any operator mutates arguments or is a view."""
     kernels = [*_mutations(extension), *_views(extension)]
     if not kernels:
         return
@@ -76,7 +76,7 @@ def _tensors(function: NativeFunction) -> list[str]:
 
 
 def _call_with(extension: Extension, function: NativeFunction, names: dict[str, str]) -> str:
-    """Return a call of `function` with some of its arguments under other names."""
+    """Return a call of `function`, with some arguments renamed."""
     bindings = extension.signatures(function).dispatcher.arguments
     return call(extension, function, ", ".join(names.get(b.name, b.name) for b in bindings))
 
@@ -101,7 +101,7 @@ def _has_own_kernel(extension: Extension, function: NativeFunction) -> bool:
 
 
 def _mutation(extension: Extension, function: NativeFunction, group: NativeFunctionsGroup) -> str:
-    """Return the kernel of an operator that writes, by way of its functional form."""
+    """Return the kernel of a mutating operator, which calls the functional form."""
     signature = extension.signatures(function).dispatcher
     tensors = _tensors(function)
     values = {name: f"{name}_value" for name in tensors}
@@ -149,7 +149,7 @@ def _results(
     values: dict[str, str],
     written: list[str],
 ) -> list[str]:
-    """Return statements that call the functional form, wrap new results and store the others in written arguments."""
+    """Return statements that call the functional form, wrap new results and assign the others to mutated arguments."""
     functional = group.functional
     count = len(functional.func.returns)
     fresh = function.func.aliased_return_names().count(None)

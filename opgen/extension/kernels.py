@@ -1,9 +1,9 @@
 """The kernels that operators name → the declarations that their authors' definitions must match.
 
-`ops/blend_native.h` declares an operator's kernels in the namespaces that they are in, and
+`ops/blend_native.h` declares an operator's kernels in their namespaces, and
 `ops/blend_meta.h` the class whose `meta` is the shape function of a structured one; `NativeFunctions.h`
-and `NativeMetaFunctions.h` include them all.  A kernel that is defined otherwise is an error of the
-compiler, or of the linker.
+and `NativeMetaFunctions.h` include them all.  A kernel whose definition differs from its declaration is a compiler
+or linker error.
 
     struct MYLIB_API structured_blend_out : public mylib::meta::structured_blend {
       void impl(const at::Tensor & self, const at::Tensor & other, const at::Tensor & out);
@@ -32,7 +32,7 @@ from opgen.output.template import TemplateSet
 _Group: TypeAlias = NativeFunction | NativeFunctionsGroup
 
 _KNOWN_PARENTS: Final = MappingProxyType({"TensorIteratorBase": "ATen/TensorIterator.h"})
-"""Classes of torch's that shape functions derive from, by their names in `at`, and their headers."""
+"""torch's base classes of shape functions, by their names in `at`, and their headers."""
 
 
 def emit_native_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -73,7 +73,7 @@ def _meta_header(extension: Extension, templates: TemplateSet, name: str, items:
 
 
 def _parent_header(parent: str) -> str:
-    """Return the header of a class that a shape function derives from: the author's is called after the class."""
+    """Return the header of a shape function's base class: the author's header has the name of the class."""
     known = _KNOWN_PARENTS.get(parent.removeprefix("at::"))
     return known or f"{parent.replace('::', '/')}.h"
 
@@ -100,7 +100,7 @@ def _meta_class(extension: Extension, group: NativeFunctionsGroup) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A C++ namespace and what is declared in it."""
+    """A C++ namespace and its declarations."""
 
     name: str
     declarations: tuple[str, ...]

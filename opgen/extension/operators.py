@@ -65,7 +65,7 @@ _SPACE: Final = re.compile(rf"(?<![\w:.])(?:{'|'.join(sorted(_SPACES))})::(?!cal
 
 
 def _qualified(extension: Extension, file: OutputFile) -> OutputFile:
-    """Return the file with namespaces from the root on, if an operator's class is called as one of them."""
+    """Return the file with fully qualified namespaces, if an operator's class has the name of one of them."""
     if _SPACES.isdisjoint(function.func.name.unambiguous_name() for function in extension.program.functions):
         return file
     return replace(file, text=_SPACE.sub(r"::\g<0>", file.text))
@@ -82,7 +82,7 @@ def emit_function_headers(extension: Extension, templates: TemplateSet) -> Itera
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """One entry point, as the templates call its parts."""
+    """The template values of an entry point."""
 
     origin: str
     struct_name: str
@@ -122,7 +122,7 @@ def _operator(extension: Extension, function: NativeFunction) -> _Operator:
 
 
 def origin(extension: Extension, function: NativeFunction) -> str:
-    """Return the operator and its schema; not its line, lest a new entry change the code of those below it."""
+    """Return the operator and its schema, but no line: a new entry must not change the code of later entries."""
     return f"{function.namespace}::{extension.signatures(function).schema}"
 
 

@@ -1,11 +1,11 @@
 """An extension's operators → `PythonBindings.cpp`, the functions of its Python package in C++.
 
-They are made as torch's own are (see `opgen.dest.python_methods`): torch's parser reads the arguments,
-`__torch_function__` goes first if an argument has it, and the call lets go of Python's lock.
+They work like torch's own bindings (see `opgen.dest.python_methods`): torch's parser reads the arguments,
+`__torch_function__` has precedence if an argument defines it, and the call releases the GIL.
 
-torch's headers of the parser take a compiler ten seconds.  `detail/Python.h` declares what most functions need of it;
-where a function has arguments or results of other types, torch's headers are included.  `PythonSupport.cpp`, a part of
-the library, has what needs headers that the library's sources include anyway.
+The headers of torch's parser take ten seconds to compile.  `detail/Python.h` declares the parts that most functions
+need; torch's headers are included only for functions with arguments or results of other types.  `PythonSupport.cpp`,
+a source of the library, has the parts that need headers which the library's sources include anyway.
 
     static PyObject * python_blend(PyObject* self_, PyObject* args, PyObject* kwargs)
     {
@@ -34,7 +34,7 @@ from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
 
 BINDINGS_GROUP: Final = "python_"
-"""The list of sources that need Python's headers."""
+"""The source list of the files that need Python's headers."""
 PATH: Final = "PythonBindings.cpp"
 _HEADER: Final = "detail/Python.h"
 _SUPPORT: Final = "PythonSupport.cpp"
@@ -58,7 +58,7 @@ _INTEGERS: Final = frozenset({BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex})
 
 @dataclass(frozen=True, slots=True)
 class _ReturnType:
-    """A named tuple, as the template calls its parts."""
+    """The template values of a named tuple."""
 
     name: str
     getter: str
@@ -100,7 +100,7 @@ def emit_python_bindings(extension: Extension, templates: TemplateSet) -> Iterat
 
 
 def emit_python_support(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `PythonSupport.cpp`, if there is to be a Python package."""
+    """Yield `PythonSupport.cpp`, if the extension has a Python package."""
     if extension.python is not None:
         is_traced = any(map(_is_traced, _argument_types(extension.python)))
         yield render_file(extension, templates, _SUPPORT, _SUPPORT, is_traced=is_traced)
@@ -111,7 +111,7 @@ def _argument_types(python: PythonProgram) -> list[Type]:
 
 
 def _is_traced(t: Type) -> bool:
-    """Whether torch.jit.trace records tensors that are given as arguments of a type: integers, and lists of numbers."""
+    """Return whether torch.jit.trace records tensors passed for a type: integers and lists of numbers."""
     is_list = False
     while isinstance(t, OptionalType | ListType):
         is_list = is_list or isinstance(t, ListType)
@@ -138,7 +138,7 @@ def _is_plain(t: Type, types: frozenset[BaseTy], elements: frozenset[BaseTy]) ->
 
 
 def return_types(python: PythonProgram) -> list[tuple[Structseq, str]]:
-    """Return the named tuples that functions return; an out form returns the functional one's."""
+    """Return the named tuples that functions return; an out form returns that of the functional form."""
     return list(structseqs(python, is_out_apart=False))
 
 

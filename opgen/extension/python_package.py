@@ -26,9 +26,9 @@ from opgen.output.template import TemplateSet
 from opgen.program.python import PythonProgram
 
 FOLDER: Final = "python"
-"""The folder that packages are in, below the install directory."""
+"""The folder of packages in the install directory."""
 RETURN_TYPES: Final = "return_types"
-"""The module of the package that has the named tuples."""
+"""The module of the package with the named tuples."""
 
 
 def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -60,7 +60,7 @@ def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class _ShapeFunction:
-    """A shape function in Python, as the template calls its parts."""
+    """The template values of a shape function in Python."""
 
     name: str
     operator: str
@@ -72,7 +72,7 @@ def _stubs(python: PythonProgram) -> list[str]:
 
 
 def named_returns(python: PythonProgram) -> dict[str, tuple[Return, ...]]:
-    """Return the results of the functions that return named tuples, by the functions' names."""
+    """Return the fields of named tuples, by the names of the functions that return them."""
     found: dict[str, tuple[Return, ...]] = {}
     for function in python.bound:
         if structseq_fieldnames(function.func.returns):

@@ -1,7 +1,7 @@
 """Dispatch keys → `Register<Key>.cpp`, which wraps and registers kernels, and the functions of `mylib::cpu`.
 
-A wrapper guards the device if the key's backend has several, and calls the author's kernel; for a structured kernel it
-makes the outputs that the form needs (see the template `detail/Structured.h`).
+A wrapper sets a device guard if the key's backend has several devices, and calls the author's kernel; for a
+structured kernel it makes the outputs that the form needs (see the template `detail/Structured.h`).
 
     at::Tensor wrapper_CPU__blend(const at::Tensor & self, const at::Tensor & other) {
       detail::Functional<mylib::native::structured_blend_out, Memory, 1> op;
@@ -34,7 +34,7 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _GENERATED_KEYS: Final = (DispatchKey.ADInplaceOrView, DispatchKey.Functionalize)
-"""Keys with a file of generated kernels; those of authors are in another."""
+"""Keys with a separate file for generated kernels."""
 
 
 def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -60,7 +60,7 @@ def emit_backend_headers(extension: Extension, templates: TemplateSet) -> Iterat
 
 
 def emit_structured_headers(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield what the registrations of structured kernels are made with."""
+    """Yield the helper headers for the registrations of structured kernels."""
     if extension.program.structured_groups:
         for path in ("detail/Structured.h", "detail/Elementwise.h"):
             yield render_file(extension, templates, path, path)
@@ -74,18 +74,18 @@ def emit_registrations(extension: Extension, templates: TemplateSet) -> Iterator
 
 
 def has_functions(key: DispatchKey) -> bool:
-    """Return whether kernels under the key can be called without the dispatcher: only those of backends."""
+    """Return whether kernels under the key can be called directly, bypassing the dispatcher: only those of backends."""
     return key is not DispatchKey.FuncTorchBatched
 
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A wrapper, as the template calls its parts."""
+    """The template values of a wrapper."""
 
     origin: str
     operator: str
     function: str
-    """What is registered: the wrapper, as a function or in its boxed form."""
+    """The registered function: the wrapper, unboxed or boxed."""
     definition: str
 
 
@@ -167,7 +167,7 @@ def _wrap(
 
 
 def _wrap_kernel(calls: KernelCalls, function: NativeFunction, index: BackendIndex) -> Wrapper:
-    """Return the wrapper of the kernel that an operator has under a key."""
+    """Return the wrapper of an operator's kernel under a key."""
     kernel = index.index[function.func.name]
     arguments = calls.kernel_arguments(function, index)
     name = wrapper_name(function, index.dispatch_key)

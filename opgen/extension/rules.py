@@ -1,7 +1,7 @@
-"""The operators of an extension → a diagnostic for each reason why their C++ wouldn't compile.
+"""The operators of an extension → a diagnostic for each reason why their C++ code wouldn't compile.
 
-They come after the front end's, and hold for extensions only: the operators of one library become
-functions, namespaces and files of their own.
+They follow the rules of the front end and apply only to extensions, where operators become functions,
+namespaces and files of one library.
 
     ops.yaml:9:16: error: 'by.dim' and 'by' can't be told apart in C++ when called with (Tensor) [ambiguous-overload]
         9 | - func: mylib::by.dim(Tensor self, int dim=0) -> Tensor
@@ -22,7 +22,7 @@ from opgen.dest.variable_type import registered_key
 from opgen.diagnostics import Diagnostic, Note, Span
 from opgen.dispatch_keys import DispatchKey
 from opgen.extension.argument_names import is_renamable, is_renamed
-from opgen.extension.batching import TAKEN_APART, batch_rule_returns
+from opgen.extension.batching import UNWRAPPED_TYPES, batch_rule_returns
 from opgen.extension.derivative_names import clashing_names
 from opgen.extension.macros import UNDEFINED_IN_CPP, is_macro
 from opgen.frontend.c_names import C_NAMES
@@ -46,9 +46,9 @@ _TORCH_NAMESPACE: Final = "aten"
 RESERVED_NAMESPACES: Final = frozenset(
     {"at", "c10", "caffe2", "cuda", "detail", "meta", "native", "prim", "prims", "std", "torch"}
 )
-"""Namespaces that operators can't be in, because C++ or torch uses them."""
+"""Namespaces that operators can't use, because C++ or torch uses them."""
 _OWN_NAMESPACES: Final = frozenset({"_ops", "autograd", "detail", "meta", "native", "structured", "symint", "ufunc"})
-"""Namespaces below the extension's, so that no operator can be called the same."""
+"""Namespaces nested in the extension's namespace, which operators can't be named after."""
 
 _HIDDEN_NAMES: Final = frozenset(
     {
@@ -66,7 +66,7 @@ Rule = Callable[[Program], Iterator[Diagnostic]]
 
 
 def check_extension(program: Program, *, has_functions: bool = True) -> Iterator[Diagnostic]:
-    """Yield every violation of a rule; `has_functions` says that operators become functions in C++."""
+    """Yield every violation of a rule; `has_functions` says whether operators become functions in C++."""
     rules = _RULES if has_functions else tuple(rule for rule in _RULES if rule is not _check_overloads)
     first = [diagnostic for rule in _FIRST_RULES for diagnostic in rule(program)]
     yield from first or (diagnostic for rule in rules for diagnostic in rule(program))
@@ -91,21 +91,21 @@ def advise(
     shape_functions: ShapeFunctions | None = None,
     has_automatic: Callable[[NativeFunction], bool] | None = None,
 ) -> Iterator[Diagnostic]:
-    """Yield warnings about operators that torch.compile and export can't run.
+    """Yield warnings about operators without fake kernels, which torch.compile and torch.export need.
 
     Args:
         program: The operators.
         shape_functions: The author's shape functions in Python, if any.
-        has_automatic: Whether a shape function is generated for an operator; None for C++'s rules.
+        has_automatic: Whether a fake kernel is generated for an operator; None if none are.
     """
     in_python = frozenset(operator for _, operator in shape_functions.functions) if shape_functions else frozenset()
     meta = program.backend_indices.get(DispatchKey.Meta)
     for function in _written(program):
-        is_given = function.part_of_structured_group or function.has_composite_kernel
-        is_given = is_given or (meta is not None and meta.has_kernel(function))
-        is_given = is_given or str(function.func.name) in in_python
-        is_given = is_given or (has_automatic is not None and has_automatic(function))
-        if is_given or function.func.kind() is SchemaKind.inplace or "view_copy" in function.tags:
+        has_fake_kernel = function.part_of_structured_group or function.has_composite_kernel
+        has_fake_kernel = has_fake_kernel or (meta is not None and meta.has_kernel(function))
+        has_fake_kernel = has_fake_kernel or str(function.func.name) in in_python
+        has_fake_kernel = has_fake_kernel or (has_automatic is not None and has_automatic(function))
+        if has_fake_kernel or function.func.kind() is SchemaKind.inplace or "view_copy" in function.tags:
             continue
         message = (
             f"'{function.func.name}' has no kernel under Meta, so 'torch.compile', 'torch.export' and fake tensors "
@@ -192,7 +192,7 @@ def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
 
 
 def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
-    """A rule for vmap takes tensors and returns tensors or lists of them, each with its dimension of examples."""
+    """Check that batching rules take tensors, and return tensors or tensor lists, each with its batch dimension."""
     for function in program.functions:
         if not program.has_kernel(DispatchKey.FuncTorchBatched, function):
             continue
@@ -207,7 +207,7 @@ def _check_batch_rules(program: Program) -> Iterator[Diagnostic]:
 
 
 def _is_batched(type: Type) -> bool:
-    """Return whether a rule for vmap can return a value of this type."""
+    """Return whether a batching rule can return a value of this type."""
     return (type.elem if isinstance(type, OptionalType | ListType) else type) == BaseType(BaseTy.Tensor)
 
 
@@ -217,7 +217,7 @@ def _is_macro(name: str, function: NativeFunction) -> bool:
 
 
 def _check_kernels(program: Program) -> Iterator[Diagnostic]:
-    """A kernel is a function that C++ can declare: no macro, and with one result for the same parameters."""
+    """Check that C++ can declare each kernel: it isn't a macro, and equal parameters have equal return types."""
     declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
     for index in program.backend_indices.values():
         for function in program.functions:
@@ -235,8 +235,8 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
             types = (binding.nctype.type.spelled for binding in signature.arguments)
             returns = signature.returns.spelled
             if index.dispatch_key is DispatchKey.FuncTorchBatched:
-                if any(argument.type in TAKEN_APART for argument in function.func.arguments.flat_all):
-                    continue  # a rule for vmap takes more arguments, so it is another function
+                if any(argument.type in UNWRAPPED_TYPES for argument in function.func.arguments.flat_all):
+                    continue  # a batching rule has more parameters, so it is a distinct overload
                 returns = batch_rule_returns(function.func)
             first = declared.setdefault((kernel.cpp_namespace, kernel.kernel, *types), (returns, function))
             if first[0] != returns:
@@ -256,7 +256,7 @@ def _is_foreign(kernel: BackendMetadata) -> bool:
 
 
 def _check_overloads(program: Program) -> Iterator[Diagnostic]:
-    """No call in C++ may fit two functions of one name equally well."""
+    """Check that no C++ call is ambiguous between two functions of the same name."""
     by_name: dict[str, list[tuple[CppSignature, NativeFunction]]] = {}
     for function in program.functions:
         for signature in program.signatures(function).cpp_backend.signatures():
@@ -274,7 +274,7 @@ def _check_overloads(program: Program) -> Iterator[Diagnostic]:
 
 
 def _ambiguous_call(first: CppSignature, second: CppSignature) -> tuple[str, ...] | None:
-    """Return the types of arguments with which a call fits both, without one of them fitting better."""
+    """Return the argument types of a call that is ambiguous between both; None if there is none."""
     types = [[str(binding.nctype.type.remove_const_ref()) for binding in s.arguments] for s in (first, second)]
     least = max(sum(1 for binding in s.arguments if binding.default is None) for s in (first, second))
     for count in range(least, min(map(len, types)) + 1):
@@ -300,7 +300,7 @@ def _ambiguity(one: NativeFunction, other: NativeFunction, common: tuple[str, ..
 def check_derivatives(
     program: Program, autograd: AutogradProgram | None, *, in_python: bool = False
 ) -> Iterator[Diagnostic]:
-    """Yield every operator whose derivatives no kernel can be made of, and arguments whose names C++ can't have.
+    """Yield an error for derivatives that no kernel can be generated from, and for argument names that C++ can't have.
 
     `in_python` says that kernels are in Python.
     """
@@ -346,7 +346,7 @@ def _check_python_names(function: NativeFunction) -> Iterator[Diagnostic]:
 
 
 def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
-    """In-place forms are differentiated as the functional form; what others write to is no result of theirs."""
+    """Check that no gradient is for an argument that a mutable operator (not an in-place form) writes to."""
     if function.func.kind() is not SchemaKind.mutable:
         return
     differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
@@ -358,13 +358,13 @@ def _check_not_written(function: NativeFunction, infos: Infos) -> Iterator[Diagn
 
 
 def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
-    """What formulas use is kept in nodes, which the compiler of graphs has to understand."""
+    """Check that the values that formulas use can be saved in nodes; compiled autograd must support their types."""
     differentiated = {binding.name for info in infos.values() for binding in info.args_with_derivatives}
     names = {one.name for info in infos.values() for one in info.all_saved_inputs if not can_be_saved(one.nctype.type)}
     for argument in function.func.arguments.flat_all:
         if argument.name in names:
             use = f"formulas of '{function.func.name}' use '{argument.name}'"
-            message = f"{use}, but a '{argument.type}' can't be saved for backward"
+            message = f"{use}, but the type '{argument.type}' can't be saved for backward"
             label = f"don't use '{argument.name}', or return from the operator what the formulas need of it"
             yield Diagnostic("derivative-type", message, function.loc, label)
         elif argument.name in differentiated and str(argument.type) == "Tensor[]?":
@@ -374,12 +374,12 @@ def _check_kept(function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
 
 
 def _check_argument_names(program: Program, autograd: AutogradProgram | None) -> Iterator[Diagnostic]:
-    """Arguments that generated C++ would call something else, but the author's C++ calls by their names."""
+    """Check the names of arguments that would be renamed in C++ if the author's C++ didn't use them."""
     clashing = clashing_names(autograd)
     for function in _written(program):
-        own = clashing.get(function.func.name.name.base, frozenset())
+        renamed = clashing.get(function.func.name.name.base, frozenset())
         for argument in () if is_renamable(function) else function.func.arguments.flat_all:
-            if is_renamed(argument.name) or argument.name in own:
+            if is_renamed(argument.name) or argument.name in renamed:
                 why = "'precomputed'" if function.precomputed is not None else "'ufunc_inner_loop'"
                 message = (
                     f"an argument of '{function.func.name}' can't be named '{argument.name}': generated C++ uses "
@@ -389,14 +389,14 @@ def _check_argument_names(program: Program, autograd: AutogradProgram | None) ->
 
 
 def _argument_span(function: NativeFunction, name: str) -> Span:
-    """Return where the schema names an argument, or the operator's place if the name isn't found."""
+    """Return the span of an argument's name in the schema, or that of the operator if the name isn't found."""
     source = function.loc.source
-    found = re.compile(rf"\s({re.escape(name)})\s*[,=)]").search(source.text, function.loc.end)
-    return function.loc if found is None else Span(source, *found.span(1))
+    match = re.compile(rf"\s({re.escape(name)})\s*[,=)]").search(source.text, function.loc.end)
+    return function.loc if match is None else Span(source, *match.span(1))
 
 
 _FIRST_RULES: Final[tuple[Rule, ...]] = (_check_aten, _check_one_namespace, _check_reserved_namespace)
-"""Rules that come first: if one is broken, the other rules' results are meaningless."""
+"""Rules that are checked first: if one is violated, the other rules' results are meaningless."""
 _RULES: Final[tuple[Rule, ...]] = (
     _check_names,
     _check_derived_names,

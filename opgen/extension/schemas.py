@@ -24,12 +24,12 @@ from opgen.releases.known import known_releases
 
 @dataclass(frozen=True, slots=True)
 class _TagGroup:
-    """A set of tags that operators share."""
+    """A set of tags of one or more operators."""
 
     name: str
     tags: str
     newer: tuple[str, ...]
-    """Those of them that the oldest release of torch doesn't have."""
+    """The tags that the oldest release of torch doesn't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +65,16 @@ def emit_schemas(extension: Extension, templates: TemplateSet) -> Iterator[Outpu
 def registered_tags(program: Program, function: NativeFunction) -> frozenset[str]:
     """Return the tags that are registered with the dispatcher.
 
-    By the tag `out`, torch 2.13's compiler finds the out variant that it calls instead of a functional form.  It passes
-    all tensors first, then other arguments, flattens lists and drops keywords; so variants that can't be called like
-    that don't get the tag.
+    torch.compile in torch 2.13 finds the out variant of a functional form by the tag `out`.  It passes
+    all tensors first, then other arguments, flattens lists and drops keywords, so variants that can't be called
+    this way don't get the tag.
     """
     declared = function.tags.intersection(program.tags)
     return declared if _is_called_plainly(function.func) else declared - {"out"}
 
 
 def _is_called_plainly(func: FunctionSchema) -> bool:
-    """Return whether tensors come first, then plain values, and nothing but one out argument must be named."""
+    """Return whether tensors come first, then other values, and the only keyword-only argument is one out argument."""
     arguments = func.arguments
     types = [argument.type for argument in arguments.flat_positional]
     are_tensors = [type == TENSOR for type in types]

@@ -1,8 +1,8 @@
-"""An operator of an extension → the C function by which AOTInductor's models call its kernel.
+"""An operator of an extension → the C function through which AOTInductor's models call its kernel.
 
-A model calls `aoti_torch_cpu_blend` for every overload of `mylib::blend`, be it another library's or an out form,
-and hands numbers as they are.  So the library's function has a name of its own, and an adapter that is compiled
-with the model leads there: C++ tells overloads apart, and an integer from a float.
+A model calls `aoti_torch_cpu_blend` for every overload of `mylib::blend`, including out forms and those of other
+libraries, and passes numbers unconverted.  So the library's function has a distinct name, and an adapter that is
+compiled with the model calls it: C++'s overload resolution selects the overload and the type of each number.
 
     - func: mylib::blend(Tensor self, Scalar by) -> Tensor
 
@@ -23,7 +23,7 @@ from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFuncti
 
 _SCALAR: Final = BaseType(BaseTy.Scalar)
 _RESULT_TYPES: Final = frozenset(BaseType(name) for name in (BaseTy.Tensor, BaseTy.int, BaseTy.SymInt))
-"""The types that a model can receive."""
+"""The return types that models support."""
 NO_RESULT: Final = "AtenTensorHandle* ret0 = nullptr"
 """An adapter's parameter for the result of an operator that returns nothing: models pass a null pointer."""
 
@@ -37,7 +37,7 @@ class _Passed:
     expr: str
     """What the kernel gets."""
     type_parameter: str = ""
-    """The type of the adapter's parameter if the model decides it."""
+    """The type parameter of the adapter's parameter, if the model decides the type."""
     name: str = ""
 
 
@@ -49,7 +49,7 @@ class ShimSignature:
     results: tuple[str, ...]
     """The C function's parameters for results."""
     statements: tuple[str, ...]
-    """Statements that store them, if `result_` is what the kernel returned."""
+    """Statements that store the results, where `result_` is the return value of the kernel."""
 
     @property
     def parameters(self) -> str:

@@ -1,9 +1,9 @@
 """A group with a structured kernel → the wrapper of each of its forms under a key.
 
-What happens to outputs is in the class templates of `detail/Structured.h`, one for each form.  Under
-Meta the shape function is all there is to call.  Shape functions of operators that work element by
-element mostly don't know symbolic sizes; for those the wrapper broadcasts itself, and asks the shape
-function for the rest about tensors of one element.
+The class templates of `detail/Structured.h`, one for each form, handle the outputs.  Under Meta only the
+shape function is called.  Shape functions of pointwise operators mostly don't support symbolic sizes; for
+these the wrapper broadcasts the sizes itself, and calls the shape function on tensors of one element for the
+dtype and other properties.
 
     detail::Out<mylib::native::structured_blend_out, Memory, 1> op(out);
     op.meta(self, other);
@@ -58,7 +58,7 @@ def wrap_structured(
 
 
 def _parent(extension: Extension, group: NativeFunctionsGroup, index: BackendIndex) -> str:
-    """Return the author's class."""
+    """Return the name of the author's class."""
     kernel = index.get_kernel(group)
     if kernel is None or index.dispatch_key is DispatchKey.Meta:
         return f"::{extension.namespace}::meta::structured_{extension.program.group_signatures(group).meta_name}"
@@ -75,7 +75,7 @@ def _outputs(function: NativeFunction) -> int:
 
 
 def _changed(function: NativeFunction) -> list[str]:
-    """Return the tensors that are written to."""
+    """Return the names of the output tensors."""
     if function.func.kind() is SchemaKind.inplace:
         return ["self"]
     return [argument.name for argument in function.func.arguments.out]

@@ -1,7 +1,7 @@
-"""Operators whose author wrote only the loop body → their kernels for CPU and CUDA.
+"""Operators defined by a loop body (`ufunc_inner_loop`) → their kernels for CPU and CUDA.
 
 `UfuncCPU_blend.cpp` has the structured kernel with the loop, `UfuncCUDA_blend.cu` the same with a functor
-for each way in which operands may be CPU scalars.  The body is a template in `mylib::native::ufunc`, in the
+for each combination of operands that may be CPU scalars.  The body is a template in `mylib::native::ufunc`, in the
 author's header `ufunc/blend.h`.
 
     template <typename T>
@@ -22,12 +22,12 @@ from opgen.output.template import TemplateSet
 
 
 def is_loop(file: OutputFile) -> bool:
-    """Return whether a file has loop kernels, rather than registrations."""
+    """Return whether a file has loop kernels."""
     return file.path.startswith("Ufunc")
 
 
 def emit_ufuncs(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `UfuncCPU_….cpp` and `UfuncCUDA_….cu` for each operator that is written as a loop body."""
+    """Yield `UfuncCPU_….cpp` and `UfuncCUDA_….cu` for each operator with a loop body."""
     for group in extension.program.structured_groups:
         if not group.out.ufunc_inner_loop:
             continue

@@ -1,8 +1,8 @@
-"""Operators that write or make views → `RegisterADInplaceOrView.cpp`, which tracks versions and views for autograd.
+"""Mutating operators and views → `RegisterADInplaceOrView.cpp`, which tracks versions and views for autograd.
 
-A tensor that autograd keeps for a gradient must not have been written to in between, so each write
-counts one more version of the tensor.  A view must know its base, and how to be taken again.  Both
-hold whether there are derivatives or not.
+A tensor that autograd saved for backward must not be mutated afterwards, so each mutation bumps the
+tensor's version counter.  A view must know its base, and how to be replayed.  Both apply with or
+without derivatives.
 
     at::Tensor & write_scale_(c10::DispatchKeySet dispatchKeySet, at::Tensor & self, double by) {
       …
@@ -34,7 +34,7 @@ from opgen.output.template import TemplateSet
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A kernel, as the template calls its parts."""
+    """The template values of a kernel."""
 
     operator: str
     name: str
@@ -42,7 +42,7 @@ class _Registered:
 
 
 def emit_versions(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `RegisterADInplaceOrView.cpp`, if any operator writes or makes views."""
+    """Yield `RegisterADInplaceOrView.cpp`, if any operator mutates arguments or is a view."""
     functions = [f for f in extension.program.functions if not (f.is_boxed or f.has_composite_implicit_autograd_kernel)]
     functions = [f for f in functions if not extension.program.has_kernel(DispatchKey.ADInplaceOrView, f)]
     views = [f for f in functions if is_tracked_view(f)]
@@ -69,7 +69,7 @@ def emit_view_helpers(extension: Extension, templates: TemplateSet) -> Iterator[
 
 
 def _helpers(extension: Extension, views: Sequence[NativeFunction]) -> list[str]:
-    """Return the headers that views need; an operator that only writes needs no headers of autograd's."""
+    """Return the headers that views need; mutating operators need no autograd headers."""
     return [header(extension, path) for path in ("detail/Replay.h", "detail/Views.h")] if views else []
 
 
@@ -89,7 +89,7 @@ def _registered(extension: Extension, function: NativeFunction, name: str, state
 
 
 def _writing(extension: Extension, function: NativeFunction) -> _Registered:
-    """Run the operator below the key, then count one more version of what it wrote to."""
+    """Return a kernel that redispatches below the key, then bumps the versions of the mutated tensors."""
     returns = str(extension.signatures(function).dispatcher.returns)
     written = [a.name for a in function.func.arguments.flat_all if a.is_write]
     statements = [
@@ -101,12 +101,12 @@ def _writing(extension: Extension, function: NativeFunction) -> _Registered:
 
 
 def _constant(extension: Extension) -> frozenset[OperatorName]:
-    """Return the operators whose results have no gradient, as their derivatives say."""
+    """Return the operators whose derivatives say that the results have no gradient."""
     return frozenset(one.func.func.name for one in with_derivatives(extension) if not gen_differentiable_outputs(one))
 
 
 def _view(extension: Extension, function: NativeFunction, constant: frozenset[OperatorName]) -> _Registered:
-    """Run the operator below the key, then make its results views of the base."""
+    """Return a kernel that redispatches below the key, then makes its results views of the base."""
     base, *others = [binding.name for binding in extension.signatures(function).dispatcher.arguments]
     result = f"{base}, {_redispatch(extension, function)}"
     if function.func.name in constant:

@@ -1,1 +1,1 @@
-"""Lazy backends: operators → nodes of a graph, the kernels that make them, and how they are lowered."""
+"""Lazy backends: operators → nodes of a graph, the kernels that create them, and their lowering."""

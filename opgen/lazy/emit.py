@@ -1,10 +1,10 @@
-"""A lazy backend → its files: the graph's nodes, and the kernels that make them.
+"""A lazy backend → its files: the graph's nodes, and the kernels that create them.
 
     LazyIr.h                       a class for each operator of `full_codegen` and `ir_gen`
     LazyNonNativeIr.h              a class for each node of `non_native`
     <Key>NativeFunctions.cpp       the kernels of `full_codegen`
 
-The class of the kernels and their registrations are those of any backend: `opgen.backend` makes them.
+`opgen.backend` emits the class of the kernels and their registrations, as for any backend.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class LazyStyle:
     """The C++ names of a lazy backend, and what to generate."""
 
     output_dir: str
-    """The output folder, as includes spell it."""
+    """The path of the output folder in includes."""
     backend_name: str = "TorchScript"
     node_base: str = "Node"
     """The class that nodes derive from."""
@@ -92,7 +92,7 @@ class LazyStyle:
 
 @dataclass(frozen=True, slots=True)
 class LazyGenerators:
-    """The classes that generate nodes and kernels; a backend may derive its own."""
+    """The classes that generate nodes and kernels; a backend may use subclasses."""
 
     nodes: type[GenLazyIR]
     kernels: type[GenLazyNativeFuncDefinition]
@@ -123,7 +123,7 @@ def emit_non_native_ir(
     schemas = [non_native_schema(node, NON_NATIVE_PROPERTIES, style.lazy_value_class) for node in backend.non_native]
     classes = [text for schema in schemas for text in generator.gen(schema)]
     base = () if style.node_base_hdr is None else (style.node_base_hdr,)
-    # What stands for an operand that isn't given is in the other header.
+    # kNullValue, for a missing operand, is declared in LazyIr.h.
     other = (f"{style.output_dir}/{IR_HEADER}",) if any("kNullValue" in text for text in classes) else ()
     env = {
         "lazy_non_native_ir_inc": _includes((*_NON_NATIVE_INCLUDES, *base, *other)),

@@ -5,12 +5,12 @@
         torch::lazy::NodePtr node = torch::lazy::ReuseNode<Abs>(lazy_self->GetIrValue());
         if (!node) { … node = torch::lazy::MakeNode<Abs>(lazy_self->GetIrValue(), std::move(shapes)); … }
 
-A backend that wants something else derives a class: each method is one part of a kernel.
+A backend customizes the kernels in a subclass: each method generates one part of a kernel.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass  # what backends derive their own from
+from dataclasses import dataclass  # extension points for backends
 from typing import Final
 
 from opgen.api.dispatcher import DispatcherSignature
@@ -34,14 +34,14 @@ _MAKE_NUMBER: Final = "torch::lazy::LazyGraphExecutor::Get()->GetIrValueForScala
 
 @dataclass(frozen=True, slots=True)
 class GenLazyNativeFuncDefinition:
-    """Generates the kernels; the texts are a backend's C++ names."""
+    """Generates the kernels; the strings are a backend's C++ names."""
 
     class_method_name: str
     """The class that has the kernels as members."""
     backend_index: BackendIndex
     tensor_class: str
     gen_forced_fallback_code: bool
-    """Whether kernels first check for a forced fallback to the CPU."""
+    """Whether kernels first check if a fallback to the CPU is forced."""
     backend_namespace: str
     """The namespace of the next three, and of `create_tensor`."""
     get_tensorlist: str
@@ -59,7 +59,7 @@ class GenLazyNativeFuncDefinition:
     """The C++ class of a value."""
 
     def __call__(self, function: NativeFunction) -> list[str]:
-        """Return the kernel of an operator, as a list of one text."""
+        """Return the kernel of an operator, as a list with one string."""
         kernel = self.backend_index.get_kernel(function)
         if kernel is None:
             raise AssertionError(f"'{function.func.name}' has no kernel under '{self.backend_index.dispatch_key}'")
@@ -187,7 +187,7 @@ class GenLazyNativeFuncDefinition:
         out_form = func.func.is_out_fn()
         metadata = self.backend_index.get_kernel(func)
         kernel = schema.aten_name if metadata is None or out_form else metadata.kernel
-        # What an out argument was like before doesn't matter, so the functional form is asked.
+        # The previous shape of an out argument doesn't matter, so shapes come from the functional form.
         given = [b for b in kernel_signature(func, self.backend_index).arguments if not (out_form and _is_written(b))]
         tensors = [b.name for b in given if _is_tensor(b)]
         arguments = ", ".join(f"{b.name}_meta" if _is_tensor(b) else b.name for b in given)
@@ -198,11 +198,11 @@ class GenLazyNativeFuncDefinition:
         ]
 
     def _return_list(self, create: str) -> str:
-        """Return statements that return as many tensors as the node has results."""
+        """Return statements that return one tensor for each result of the node."""
         return _SNIPPETS.render("return_list", it=self, create=create).removesuffix("\n")
 
     def _return_written(self, func: NativeFunction) -> str:
-        """Return statements that store the results in the written arguments, and return those."""
+        """Return statements that store the results in the mutated arguments, and return these."""
         written = [name for name in func.func.aliased_return_names() if name is not None]
         if len(written) == 1:
             return _SNIPPETS.render("return_written", name=written[0]).removesuffix("\n")
@@ -255,7 +255,7 @@ def _is_written(binding: Binding) -> bool:
 
 
 def _symbolic_shapes(schema: LazyIrSchema) -> list[str]:
-    """Return statements that check the number of shapes, and make symbolic ones if the backend has such."""
+    """Return statements that check the number of shapes, and add symbolic shapes if the backend supports them."""
     names = ", ".join(argument.name for argument in schema.filtered_args())
     return [
         f"TORCH_INTERNAL_ASSERT(shapes.size() == {len(schema.returns)});",
@@ -268,7 +268,7 @@ def _symbolic_shapes(schema: LazyIrSchema) -> list[str]:
 
 
 def _shapes_of_result(schema: LazyIrSchema) -> list[str]:
-    """Return statements that make `shapes` of the tensors in `out_meta`."""
+    """Return statements that compute `shapes` from the tensors in `out_meta`."""
     vector = "std::vector<torch::lazy::Shape> shapes"
     if schema.returns_list:
         shape = _shape_of("each", "shapes.emplace_back")

@@ -1,7 +1,7 @@
-"""An operator → the C++ that writes its node as TorchScript.
+"""An operator → the C++ code that lowers its node to TorchScript.
 
-The node's operands are looked up in the lowering context, its scalars are constants; both are arguments of a
-call of the operator of the same name.
+The node's operands are looked up in the lowering context, and its scalars are constants; both are passed to the
+TorchScript operator of the same name.
 
     arguments.emplace_back(loctx->GetOutputOp(operand(i++)));
     torch::lazy::TSOpVector abs_out = torch::lazy::LowerTSBuiltin(function, op().op, arguments, kwarguments);
@@ -37,7 +37,7 @@ def _positional(argument: LazyArgument) -> str:
 
 
 def _given(argument: LazyArgument) -> str:
-    """Return the argument's value: a result in the graph, or a constant."""
+    """Return the argument's value: a value in the graph, or a constant."""
     if not argument.is_lazy_value:
         return argument.name
     operand = "loctx->GetOutputOp(operand(i++))"

@@ -1,20 +1,20 @@
-"""Operators → the classes of a lazy backend's graph, one class an operator.
+"""Operators → the node classes of a lazy backend's graph, one class per operator.
 
-A node takes values, which are results of other nodes, and scalars, which it keeps.  Its class can hash and
-print it, and compare it with what a call would make, so that a graph that was compiled before is found.
+A node has operands, which are results of other nodes, and stores scalars.  Its class can hash and print it,
+and compare it with the node that a call would create, so that compiled graphs are reused.
 
     class AddTensor : public TsNode {
       AddTensor(const torch::lazy::Value& self, const torch::lazy::Value& other, …)
       bool CanBeReused(const torch::lazy::Value& self, const torch::lazy::Value& other, …) const { … }
 
-`GenLazyIR` is for backends of any kind; `GenTSLazyIR` adds the lowering to TorchScript.  A backend that wants
-other members derives a class and says what is different: each method is one part of the C++ class.
+`GenLazyIR` is for all backends; `GenTSLazyIR` adds the lowering to TorchScript.  A backend customizes the
+classes in a subclass: each method generates one part of the C++ class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass  # what backends derive their own from
+from dataclasses import dataclass  # extension points for backends
 from typing import Final
 
 from opgen.api.lazy import OPERATOR_PROPERTIES, VALUE_CLASS, LazyArgument, LazyIrProperties, LazyIrSchema
@@ -29,7 +29,7 @@ _SNIPPETS: Final = Snippets("lazy_nodes.cpp")
 _STRING: Final = BaseCType(stringT)
 _SHAPES_PARAMETER: Final = "std::vector<torch::lazy::Shape>&& shapes"
 _NOT_INTERNED: Final = frozenset(("sigmoid_backward",))
-"""Operators whose names may be missing from torch's symbols."""
+"""Operators that may lack a symbol in torch."""
 _LOWER_HEAD: Final = """torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,
       torch::lazy::TSLoweringContext* loctx) const override"""
@@ -49,7 +49,7 @@ class GenLazyIR:
     value_class: str = VALUE_CLASS
     """The C++ class of a value."""
     moves_text: bool = True
-    """Whether the text of a node is moved out of its stream."""
+    """Whether a node's text is `std::move(ss).str()` rather than `ss.str()`."""
 
     def __call__(self, operator: NativeFunction | NativeFunctionsGroup) -> list[str]:
         """Return the class of an operator's node; for a group, that of its functional form."""
@@ -74,7 +74,7 @@ class GenLazyIR:
         return ""
 
     def can_be_reused_function(self, schema: LazyIrSchema, node_ctor_args: str) -> str:
-        """Return the method that says whether the node can be reused for these arguments; never, here."""
+        """Return the method that tells whether the node can be reused for these arguments; here, never."""
         return _SNIPPETS.render("never_reused", arguments=node_ctor_args).removesuffix("\n")
 
     def node_base_ctor_call(self, schema: LazyIrSchema) -> str:
@@ -96,7 +96,7 @@ class GenLazyIR:
     # ------------------------------------------------------------------------------------ the class
 
     def gen(self, schema: LazyIrSchema) -> list[str]:
-        """Return the class, as a list of one text."""
+        """Return the class, as a list with one string."""
         return [self._class(schema)]
 
     def _class(self, schema: LazyIrSchema) -> str:
@@ -243,7 +243,7 @@ def _same_value(argument: LazyArgument) -> str:
 def _same_scalar(argument: LazyArgument) -> str:
     name = argument.name
     if argument.orig_type.is_base_ty_like(BaseTy.Scalar):
-        # Numbers of unknown type have no operator ==; nodes are distinguished by hashes anyway.
+        # at::Scalar has no operator==; nodes are also distinguished by their hashes.
         return f"torch::lazy::MHash(this->{name}) == torch::lazy::MHash({name})"
     if not isinstance(argument.lazy_type, OptionalCType):
         return f"this->{name} == {name}"

@@ -4,8 +4,8 @@
         4 | full_codegen: [put]
           |                ^^^ write its kernel by hand, and list it under 'supported'
 
-A graph has tensors in it and what is known when it is made.  A call adds to it, so what is returned must be
-something that can be computed later.
+Nodes hold tensors and values that are known at trace time.  A call only adds a node to the graph, so its results
+must be tensors, which are computed later.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFuncti
 from opgen.program.program import Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-_ONE_FORM: Final = "list one of the two; in-place and out forms are made of functional ones"
+_LIST_ONE_FORM: Final = "list one of the two; in-place and out forms are made of functional ones"
 _BY_HAND: Final = "write its kernel by hand, and list it under 'supported'"
 
 
@@ -36,7 +36,7 @@ class _Reason:
     what: str
     fix: str
     is_write: bool = False
-    """Whether a kernel could be made, but lost what the operator writes."""
+    """Whether a kernel could be generated, but would lose mutations."""
 
 
 def check_lazy(
@@ -44,8 +44,8 @@ def check_lazy(
 ) -> ExternalBackend:
     """Log every operator without a possible node or kernel, and nodes whose classes have the same name.
 
-    With `needs_tensor`, a kernel makes its results through the first tensor that it takes.
-    Return the backend without operators whose generated kernel would lose a write; these are warnings.
+    With `needs_tensor`, a kernel creates its results through its first tensor argument.
+    Return the backend without the operators whose generated kernels would lose mutations, which get warnings.
     """
     functions = {function.func.name: function for function in program.functions}
     named: dict[str, Span | None] = {}
@@ -78,7 +78,7 @@ def _without(backend: ExternalBackend, names: Collection[OperatorName]) -> Exter
 
 
 def _check_non_native(backend: ExternalBackend, named: dict[str, Span | None], log: Diagnostics) -> None:
-    # Nodes of torch's operators are in another header: only those of one header can't have one name.
+    # The nodes of torch's operators are in another header; names must be unique only within a header.
     named.clear()
     for node in backend.non_native:
         reason = _why_no_node(node.func)
@@ -103,7 +103,7 @@ def _check_name(
         "lazy-node-name",
         message,
         span,
-        _ONE_FORM,
+        _LIST_ONE_FORM,
         [note],
     )
 
@@ -115,12 +115,12 @@ def _why_no_node(func: FunctionSchema) -> _Reason | None:
     except UnsupportedTypeError as problem:
         return _Reason(f"takes '{problem.type}', which can't be in a graph", _BY_HAND)
     for argument in schema.filtered_args():
-        if not _has_place(argument):
+        if not _is_representable(argument):
             return _Reason(f"takes '{argument.orig_type} {argument.name}', which can't be in a graph", _BY_HAND)
     return None
 
 
-def _has_place(argument: LazyArgument) -> bool:
+def _is_representable(argument: LazyArgument) -> bool:
     """Return whether a node can hold the argument: one value, an optional value, or a stored scalar."""
     ctype = argument.lazy_type
     if not argument.is_lazy_value or isinstance(ctype, BaseCType):
@@ -133,10 +133,10 @@ def _why_no_kernel(function: NativeFunction, needs_tensor: bool) -> _Reason | No
     func = function.func
     if needs_tensor and not func.arguments.has_tensor_arg():
         return _Reason("takes no tensor, so the device of its results is unknown", _BY_HAND)
-    return next(iter(_returns_at_fault(func)), None) or _writes_at_fault(func)
+    return next(iter(_unsupported_returns(func)), None) or _unsupported_mutations(func)
 
 
-def _returns_at_fault(func: FunctionSchema) -> Iterator[_Reason]:
+def _unsupported_returns(func: FunctionSchema) -> Iterator[_Reason]:
     if not func.returns:
         yield _Reason("returns nothing, so there is nothing to compute", _BY_HAND)
     is_one = len(func.returns) == 1
@@ -150,11 +150,11 @@ def _returns_at_fault(func: FunctionSchema) -> Iterator[_Reason]:
             yield _Reason(f"returns '{type}', which must be known immediately", _BY_HAND)
 
 
-def _writes_at_fault(func: FunctionSchema) -> _Reason | None:
-    written = func.arguments.mutable_arg_names()
+def _unsupported_mutations(func: FunctionSchema) -> _Reason | None:
+    mutated = func.arguments.mutable_arg_names()
     if func.kind() is SchemaKind.mutable:
-        return _Reason(f"writes to {_listed(written)} and returns something else", _BY_HAND, is_write=True)
-    unreturned = [name for name in written if name not in func.aliased_return_names()]
+        return _Reason(f"writes to {_listed(mutated)} and returns something else", _BY_HAND, is_write=True)
+    unreturned = [name for name in mutated if name not in func.aliased_return_names()]
     if unreturned:
         return _Reason(f"writes to {_listed(unreturned)}, which it doesn't return", _BY_HAND, is_write=True)
     lists = [a.name for a in func.schema_order_arguments() if a.is_write and a.type != _TENSOR]

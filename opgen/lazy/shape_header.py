@@ -1,4 +1,4 @@
-"""A header of a lazy backend → whether it declares each function for shapes that must be written by hand.
+"""A header of a lazy backend → whether it declares each handwritten shape function.
 
     backend.yaml:4:16: error: 'shapes.h' doesn't declare 'compute_shape_bincount' for 'bincount' [shape-function]
         4 | full_codegen: [bincount]
@@ -23,7 +23,7 @@ from opgen.program.program import Program
 _PREFIX: Final = "compute_shape_"
 _WORDS: Final = frozenset({"const", "unsigned", "struct", "class", "enum"})
 _BEFORE_TYPES: Final = frozenset({"<", ",", "(", "const"})
-"""After these tokens, a leading `::` of a name can be dropped."""
+"""Tokens after which a leading `::` is redundant."""
 _SAME: Final = MappingProxyType({"c10::string_view": "std::string_view"})
 """Two names of one type."""
 

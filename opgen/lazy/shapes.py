@@ -1,7 +1,7 @@
 """Operators → the functions that compute the shapes of their results.
 
-torch has such a function for structured operators, and for copies of views: the operator itself, on tensors of
-the `meta` device.  For others the backend's author writes one, which a header must declare:
+For structured operators and copies of views, the operator itself computes the shapes, on meta tensors.  For all
+others the backend's author writes a shape function, which a header must declare:
 
     TORCH_API std::vector<torch::lazy::Shape> compute_shape_bincount(const at::Tensor & self, …);
 """
@@ -25,7 +25,7 @@ class ComputeShapeSignature:
     kernel: str
     """The name of the operator's kernel."""
     signature: DispatcherSignature | NativeSignature
-    """The signature of the operator's kernel, which takes the same."""
+    """The signature of the operator's kernel, which has the same parameters."""
 
     @property
     def name(self) -> str:
@@ -34,13 +34,13 @@ class ComputeShapeSignature:
 
     @property
     def shape_decl(self) -> str:
-        """Its declaration, without the semicolon."""
+        """The declaration, without its semicolon."""
         parameters = render_decls(self.signature.arguments)
         return f"TORCH_API std::vector<torch::lazy::Shape> {self.name}({parameters})"
 
     @property
     def shape_call(self) -> str:
-        """A call of it, in the operator's kernel."""
+        """The call in the operator's kernel."""
         return f"torch::lazy::{self.name}({', '.join(binding.name for binding in self.signature.arguments)})"
 
 

@@ -1,4 +1,4 @@
-"""An MLX `Operator` → the C++ texts that templates use.
+"""An MLX `Operator` → the C++ code for templates.
 
 describe(scaled_add)["returns"]       "mx::array"
 describe(scaled_add)["parameters"]    "const mx::array& a, const mx::array& b, float scale, mx::StreamOrDevice s"
@@ -34,7 +34,7 @@ def returned_type(operator: Operator) -> str:
 
 
 def describe(operator: Operator) -> Texts:
-    """Return the texts about an operator that all files share."""
+    """Return the template values of an operator that all files share."""
     primitive = class_name(operator)
     return {
         "name": operator.name,
@@ -172,7 +172,7 @@ def _gradient_locals(operator: Operator) -> Iterator[str]:
 
 
 def describe_kernel(operator: Operator) -> Texts:
-    """Return the texts about an operator that is a primitive, with those that all files share."""
+    """Return the template values of a primitive operator, including those that all files share."""
     batching = operator.batching
     return {
         **describe(operator),
@@ -215,7 +215,7 @@ def _result_dtype(dtype: str | None) -> str:
 
 
 def _switched(operator: Operator) -> str:
-    """Return the dtype that says which kernel runs."""
+    """Return the dtype that selects the kernel."""
     if not operator.promoted:
         return "outputs_[0].dtype()"
     return f"detail::flat({', '.join(argument.name for argument in operator.promoted)})[0].dtype()"
@@ -271,7 +271,7 @@ def _pointwise_body(operator: Operator) -> Iterator[str]:
 
 
 def _loaded(argument: Argument) -> str:
-    """Return what a pointwise kernel gets for an argument."""
+    """Return the value that a pointwise kernel gets for an argument."""
     if not argument.type.is_array:
         return argument.name
     if argument.type.optional:
@@ -283,13 +283,13 @@ def _loaded(argument: Argument) -> str:
 
 
 def _kernel_prefix(operator: Operator) -> str:
-    """Return what the author's CPU kernel begins with: it is a template, unless all its dtypes are fixed."""
+    """Return the template header of the author's CPU kernel; empty if all its dtypes are fixed."""
     texts = [_kernel_returns(operator), *_kernel_parameters(operator)]
     return "template <typename T>" if any(re.search(r"\bT\b", text) for text in texts) else "inline"
 
 
 def _kernel_returns(operator: Operator) -> str:
-    """Return what the author's CPU kernel returns."""
+    """Return the return type of the author's CPU kernel."""
     if not operator.pointwise:
         return "void"
     elements = [_result_element(operator, index) for index in range(operator.result_count)]

@@ -6,7 +6,7 @@
       pointwise: true
       grad: {x: grad * factor}
 
-Every error is logged; there is a value only if there are none.
+Every error is logged; the result is None if there are any.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _expressions(node: Node) -> tuple[Scalar, ...]:
 
 
 def _expression(node: Node) -> Scalar:
-    """Text that is one C++ expression."""
+    """A scalar that is one C++ expression."""
     found = scalar(node)
     problem = find_syntax_error(found.text)
     if problem is not None:
@@ -201,7 +201,7 @@ TABLE: Final = Table.of(
 """Every key that an entry may have."""
 
 _KERNEL_FIELDS: Final[tuple[Field[object], ...]] = (POINTWISE, SHAPE, DTYPES, INPUT_DTYPES, RESULT_DTYPE, VMAP)
-"""What only operators with kernels have."""
+"""The keys that only operators with kernels have."""
 
 
 # ---------------------------------------------------------------------------------------- reading
@@ -308,13 +308,13 @@ def _read_signature(values: Values, log: Diagnostics) -> Signature | None:
 
 
 def _check_kind(values: Values, signature: Signature, log: Diagnostics) -> None:
-    """Report keys that don't go together: those of operators with kernels, and those of composite ones."""
+    """Report keys for operators with kernels in composite operators, and vice versa."""
     composite = values[COMPOSITE]
     if values[DISPATCH] and composite is not None:
         label = "remove 'composite' or 'dispatch'"
         log.error("conflicting-keys", "an operator with kernels is not composite", composite.span, label)
     if DISPATCH not in values and values.node.key(DISPATCH.name) is not None:
-        return  # it can't be read, which is reported
+        return  # unreadable, and already reported
     if not values[DISPATCH]:
         for field in _KERNEL_FIELDS:
             if field in values:
@@ -335,7 +335,7 @@ def _check_kind(values: Values, signature: Signature, log: Diagnostics) -> None:
 
 
 def _check_operator(operator: Operator, values: Values, log: Diagnostics) -> None:
-    """Report what kernels can't do."""
+    """Report what kernels don't support."""
     if not operator.has_kernel:
         return
     if operator.pointwise and not operator.arrays:
@@ -364,7 +364,7 @@ def _check_operator(operator: Operator, values: Values, log: Diagnostics) -> Non
 
 
 def _check_metal(operator: Operator, values: Values, log: Diagnostics) -> None:
-    """Report what a Metal kernel can't take or return."""
+    """Report arguments and results that Metal kernels don't support."""
     own = [*(dtype for _, dtype in operator.input_dtypes), *(dtype for dtype in operator.result_dtypes if dtype)]
     if not metal_dtypes(operator) or any(dtype in ELEMENT_TYPES and dtype not in METAL_TYPES for dtype in own):
         message = f"Metal has none of the dtypes that the kernel '{operator.metal}' needs"
@@ -377,7 +377,7 @@ def _check_metal(operator: Operator, values: Values, log: Diagnostics) -> None:
 
 
 def _read_shapes(values: Values, signature: Signature, log: Diagnostics) -> Iterator[str]:
-    """Yield the shape of each result; one rule serves all of them."""
+    """Yield the shape of each result; a single rule is for all of them."""
     rules, count = values[SHAPE], signature.result_count
     if rules and len(rules) not in (1, count):
         message = f"{len(rules)} shapes for {count} result{'s' if count != 1 else ''}"
@@ -484,10 +484,10 @@ def _formula_variables(signature: Signature) -> set[str]:
 
 
 def _check_variables(formula: Scalar, variables: set[str], log: Diagnostics) -> None:
-    """Report names that look like misspelt variables: names of functions and constants are C++'s to check."""
+    """Report names that look like misspelled variables; C++ checks the names of functions and constants."""
     tokens = scan(formula.text)
     if any(token.text == "[" and (not i or tokens[i - 1].kind == "punctuation") for i, token in enumerate(tokens)):
-        return  # a lambda has variables of its own
+        return  # a lambda has its own variables
     for index, token in enumerate(tokens[:-1]):
         before = tokens[index - 1].text if index else ""
         if token.kind != "word" or before in ("::", ".", "->") or tokens[index + 1].text in ("(", "::", "<", "{"):
@@ -502,4 +502,4 @@ def _check_variables(formula: Scalar, variables: set[str], log: Diagnostics) -> 
 
 
 _SEVERAL_OR_ONE: Final = re.compile(r"(?:grad|out)\d*|grad_out")
-"""Names of gradients and results, which an operator has either with numbers or without."""
+"""Names of gradients and results, either numbered or not."""

@@ -4,7 +4,7 @@ emit_headers(library, templates)     →   mylib/ops.h, mylib/primitives.h, myli
 emit_sources(library, templates)     →   ops.cpp, bindings.cpp
 emit_metal(library, templates)       →   metal.cpp, kernels.metal, if an operator has a kernel for Metal
 emit_package(library, templates)     →   python/__init__.py, python/py.typed
-emit_skeletons(library, templates)   →   skeletons/kernels.h and others: what is left to write by hand
+emit_skeletons(library, templates)   →   skeletons/kernels.h and others: functions to write by hand
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from opgen.output.template import TemplateSet
 
 
 def emit_headers(library: Library, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the headers; errors in templates are a `UserError`."""
+    """Yield the headers.  Raises UserError for errors in templates."""
     env = _environment(library)
     for header in ("ops.h", "primitives.h", "runtime.h"):
         yield OutputFile(f"{library.name}/{header}", templates.render(header, env))
@@ -34,7 +34,7 @@ def emit_sources(library: Library, templates: TemplateSet) -> Iterator[OutputFil
 
 
 def emit_metal(library: Library, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield what builds with Metal compile besides; nothing if no operator has a kernel for Metal."""
+    """Yield the additional files for builds with Metal, if any operator has a kernel for Metal."""
     operators = [describe_metal(operator) for operator in library.operators if operator.metal is not None]
     if operators:
         env = {"name": library.name, "operators": operators}
@@ -43,13 +43,13 @@ def emit_metal(library: Library, templates: TemplateSet) -> Iterator[OutputFile]
 
 
 def emit_package(library: Library, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the Python package, which gets its module when that is compiled."""
+    """Yield the Python package; the build adds the compiled module."""
     yield OutputFile("python/__init__.py", templates.render("python/__init__.py.in", _environment(library)))
     yield OutputFile("python/py.typed", "")
 
 
 def emit_skeletons(library: Library, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the functions that are left to write by hand, with empty bodies; no build compiles these files."""
+    """Yield skeletons of the functions to write by hand, with empty bodies; no build compiles these files."""
     env = _environment(library)
     wanted = {
         "kernels.h": env["has_cpu"],

@@ -1,8 +1,8 @@
-"""An MLX `Operator` → the texts that templates of Metal use.
+"""An MLX `Operator` → the Metal code for templates.
 
     describe_metal(softcap)["cases"][0]     {"dtype": "float16", "type": "half"}
 
-A Metal kernel runs one function of the author's for each element of the first result.  It gets elements if the
+A Metal kernel calls a function by the author for each element of the first result.  It gets elements if the
 operator is pointwise, else pointers and shapes.
 """
 
@@ -31,7 +31,7 @@ def why_not_metal(argument: Argument) -> str | None:
 
 
 def describe_metal(operator: Operator) -> Texts:
-    """Return the texts about an operator with a Metal kernel."""
+    """Return the template values of an operator with a Metal kernel."""
     return {
         **describe_kernel(operator),
         "metal_cases": [{"dtype": dtype, "type": METAL_TYPES[dtype]} for dtype in metal_dtypes(operator)],
@@ -45,7 +45,7 @@ def describe_metal(operator: Operator) -> Texts:
 
 
 def metal_dtypes(operator: Operator) -> tuple[str, ...]:
-    """Return the dtypes of an operator that Metal has."""
+    """Return the dtypes of an operator that Metal supports."""
     return tuple(dtype for dtype in operator.dtypes if dtype in METAL_TYPES)
 
 

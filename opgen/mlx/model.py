@@ -21,29 +21,29 @@ from opgen.mlx.types import Type
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The value that an argument has if a call doesn't give one."""
+    """The default value of an argument."""
 
     cpp: str
     """The C++ expression."""
     binding: str
-    """What the Python binding gives to nanobind."""
+    """The value in the nanobind binding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of an operator; the stream is none of them."""
+    """An argument of an operator, except the stream."""
 
     name: str
     type: Type
     default: Default | None
     keyword_only: bool
-    """Whether Python callers have to name it."""
+    """Whether it is keyword-only in Python."""
     span: Span
-    """Where it was written."""
+    """Its location."""
 
 
 RESERVED_NAMESPACES: Final = frozenset({"mlx", "mx", "nanobind", "nb", "std"})
-"""Names that generated code has a meaning for, so that no library can have them."""
+"""Names that are reserved by generated code, so libraries can't have them."""
 
 
 class Results(Enum):
@@ -53,7 +53,7 @@ class Results(Enum):
     PAIR = "pair"
     TUPLE = "tuple"
     LIST = "vector"
-    """As many arrays as the call makes."""
+    """A list of arrays, whose length depends on the call."""
 
 
 class Batching(Enum):
@@ -64,9 +64,9 @@ class Batching(Enum):
     LEADING = "leading"
     """Batch axes first in every input: the kernel takes leading axes."""
     LOOP = "loop"
-    """One call for each element of the batch."""
+    """One call for each batch element."""
     NONE = "none"
-    """It can't."""
+    """Not supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class Gradient:
 
     argument: str
     formula: str | None
-    """A C++ expression; None if no gradient flows to it."""
+    """A C++ expression; None if it has no gradient."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator, as its entry says."""
+    """An operator."""
 
     name: str
     """Its name in C++."""
@@ -88,33 +88,33 @@ class Operator:
     arguments: tuple[Argument, ...]
     results: Results
     result_count: int
-    """How many arrays it returns; 0 if that depends on the call."""
+    """The number of arrays that it returns; 0 if that depends on the call."""
     cpu: str | None
     """The CPU kernel, a function template."""
     metal: str | None
     """The function that the Metal kernel runs for each thread."""
     composite: str | None
-    """The C++ expression that it computes; None if a function does, or it has kernels."""
+    """The C++ expression that it computes; None if it has kernels or is computed by a function."""
     pointwise: bool
     shapes: tuple[str, ...]
     """The C++ expression of each result's shape; empty for pointwise and composite operators."""
     dtypes: tuple[str, ...]
-    """The dtypes that its kernels are for."""
+    """The dtypes that its kernels support."""
     result_dtypes: tuple[str | None, ...]
     """For each result: a dtype, the name of an argument, or None for the dtype of the inputs."""
     input_dtypes: tuple[tuple[str, str], ...]
-    """Arrays that are converted to a dtype of their own."""
+    """Arrays that are converted to separate dtypes."""
     gradients: tuple[Gradient, ...]
     batching: Batching
     batched_arguments: tuple[tuple[str, str], ...]
     """The C++ expressions that arguments become when a batch axis comes first."""
     doc: str
     span: Span
-    """Where it was written."""
+    """Its location."""
 
     @property
     def has_kernel(self) -> bool:
-        """Whether it is a primitive; else it is composed of other operators."""
+        """Whether it is a primitive, rather than composed of other operators."""
         return self.cpu is not None or self.metal is not None
 
     @property

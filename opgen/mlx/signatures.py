@@ -4,8 +4,8 @@
 
     "array(const array&, const array&, float)" and "add(a: array, b: array, *, scale: float = 1.0) -> array"
 
-give the same `Signature`.  Namespaces may be written (`mx::`, `mlx::core::`, `std::`) or left out; a last argument
-`StreamOrDevice` too, as every operator has one.  Errors are logged at the characters that are to blame.
+give the same `Signature`.  Namespaces are optional (`mx::`, `mlx::core::`, `std::`), and so is a last argument
+`StreamOrDevice`, since every operator has one.  Errors are logged at the offending characters.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _TUPLES: Final = ("pair", "tuple")
 _LIST_OF_INTEGERS: Final = re.compile(r"(?:-?\d+(?:,-?\d+)*,?)?")
 _PYTHON_PREFIX: Final = re.compile(r"\b(?:mlx\.core|mx|typing|collections\.abc)\.")
 _LISTS: Final = frozenset({Kind.ARRAY, Kind.INT, Kind.LONG})
-_NO_OPTION: Final = frozenset({Kind.STREAM})
+_NOT_OPTIONAL: Final = frozenset({Kind.STREAM})
 RESERVED: Final = frozenset(
     {"grad", "grad_out", "out", "stream", "s", "mx", "std", "detail", "composite", "unpack", "T", "self"}
 )
-"""Names that formulas and kernels give a meaning, so that no argument can have them."""
+"""Names that are reserved in formulas and kernels, so arguments can't have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What an operator takes and returns."""
+    """The arguments and results of an operator."""
 
     name: Scalar | None
-    """The name that the signature gives, with its place; None if it gives none."""
+    """The name in the signature, with its location; None if there is none."""
     arguments: tuple[Argument, ...]
     results: Results
     result_count: int
@@ -62,7 +62,7 @@ class _Token:
 
 
 class _Reader:
-    """Walks over the tokens of a text in YAML."""
+    """Reads the tokens of a YAML scalar."""
 
     def __init__(self, where: Scalar) -> None:
         self.where = where
@@ -131,7 +131,7 @@ def _read_cpp_type(reader: _Reader) -> Type:
         reader.expect(">", f"after '{inner.text}'")
     if kind is None:
         raise reader.error("unknown-type", f"unknown type '{start.text}'", start, expected(start.text, WORDS))
-    if (container == "vector" and kind not in _LISTS) or (container == "optional" and kind in _NO_OPTION):
+    if (container == "vector" and kind not in _LISTS) or (container == "optional" and kind in _NOT_OPTIONAL):
         label = "there are lists of arrays and of integers" if container == "vector" else "a stream may be left out"
         raise reader.error("unsupported-type", f"there is no '{container}' of '{kind.word}'", start, label)
     while reader.accept("const") or reader.accept("&"):
@@ -142,7 +142,7 @@ def _read_cpp_type(reader: _Reader) -> Type:
 
 
 def _read_cpp_name(reader: _Reader) -> tuple[Kind | None, str]:
-    """Read the name of a type, without its namespaces: its kind, or the container that it is."""
+    """Read the name of a type, without its namespaces: its kind, or its container."""
     token = reader.word("a type")
     while token.text in _NAMESPACES and reader.accept("::"):
         token = reader.word("a type")
@@ -156,7 +156,7 @@ def _read_cpp_name(reader: _Reader) -> tuple[Kind | None, str]:
 
 
 def _read_results(reader: _Reader) -> tuple[Results, int]:
-    """Read what is returned."""
+    """Read the return type."""
     index, start = reader.index, reader.ahead
     token = reader.word("what the operator returns")
     while token.text in _NAMESPACES and reader.accept("::"):
@@ -224,7 +224,7 @@ _DEFAULT_LABELS: Final = MappingProxyType(
 
 
 def _default(text: str, type: Type) -> Default | None:
-    """Return the default that `text` is for a value of this type; None if it is none."""
+    """Return `text` as a default of this type; None if it isn't one."""
     if type.optional and text in _NOTHING:
         return Default("std::nullopt", "nb::none()")
     if type.is_list:
@@ -291,7 +291,7 @@ _READ_DEFAULT: Final[Mapping[Kind, Callable[[str], str | None]]] = MappingProxyT
 )
 
 
-# ---------------------------------------------------------------------------------- the first form
+# ---------------------------------------------------------------------------------- C++ signature
 
 
 def parse_signature(where: Scalar, log: Diagnostics) -> Signature | None:
@@ -309,7 +309,7 @@ def parse_signature(where: Scalar, log: Diagnostics) -> Signature | None:
 
 
 def _starts_of_arguments(reader: _Reader) -> Iterator[bool]:
-    """Stop at each argument between parentheses; yield whether it is behind a `*`, and so only a keyword."""
+    """Stop at each argument between parentheses; yield whether it is after `*`, and so keyword-only."""
     reader.expect("(", "before the arguments")
     keyword_only, first = False, True
     while not reader.accept(")"):
@@ -348,10 +348,10 @@ def _place(reader: _Reader, token: _Token) -> Span:
 
 
 def _checked(reader: _Reader, token: _Token, argument: Argument, names: dict[str, Argument]) -> Argument:
-    """The argument, if it may have its name and stand where it does."""
+    """Return the argument, after checking its name and position."""
     if argument.type.kind is not Kind.STREAM:
         if argument.name in RESERVED or argument.name.endswith("_") or re.fullmatch(r"(?:grad|out)\d+", argument.name):
-            message = f"an argument can't be called '{argument.name}': generated code gives the name a meaning"
+            message = f"an argument can't be called '{argument.name}': generated code uses this name"
             raise reader.error("reserved-name", message, token)
         if argument.name in KEYWORDS:
             raise reader.error("bad-identifier", f"'{argument.name}' is a keyword of C++, not a name", token)
@@ -377,7 +377,7 @@ def _expect_end(reader: _Reader) -> None:
         raise reader.error("signature-syntax", f"'{reader.ahead.text}' after the end of the signature", reader.ahead)
 
 
-# --------------------------------------------------------------------------------- the second form
+# --------------------------------------------------------------------------------- C++ and Python
 
 
 def parse_signatures(cpp: Scalar, python: Scalar, log: Diagnostics) -> Signature | None:

@@ -16,7 +16,7 @@ from opgen.frozen_dataclass import dataclass
 
 
 class Kind(Enum):
-    """What a value is: its name in C++, its C++ type, and its Python types with the preferred one first."""
+    """The kind of a value: its name in C++, its C++ type, and its Python types, the preferred one first."""
 
     ARRAY = ("array", "mx::array", ("array",))
     INT = ("int", "int", ("int",))
@@ -54,7 +54,7 @@ class Type:
 
     @property
     def is_array(self) -> bool:
-        """Whether values are made of arrays, which gradients and `vmap` are about."""
+        """Whether values are arrays or lists of arrays, to which gradients and `vmap` apply."""
         return self.kind is Kind.ARRAY
 
     @property
@@ -72,7 +72,7 @@ class Type:
 
     @property
     def python_spellings(self) -> tuple[str, ...]:
-        """The Python types that mean this type, without spaces; the first one is shown to users."""
+        """The Python spellings of this type, without spaces; the first is shown to users."""
         words = self.kind.python
         if self.is_list:
             return tuple(f"{container}[{word}]" for word in words for container in ("list", "Sequence"))
@@ -82,7 +82,7 @@ class Type:
 
     @property
     def python(self) -> str:
-        """The Python type, as users write it."""
+        """The Python type, as shown to users."""
         return self.python_spellings[0].replace("|", " | ").replace(",", ", ")
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ METAL_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         "bfloat16": "bfloat",
     }
 )
-"""The dtypes that Metal has, and the type of their elements there."""
+"""The dtypes that Metal supports, and its type of their elements."""
 
 _INTEGERS: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 _FLOATING: Final = ("float16", "bfloat16", "float32", "float64")

@@ -1,4 +1,4 @@
-"""A program of your own namespace → a library in torch's stable ABI, which runs with many releases of torch.
+"""A program in your own namespace → a library in torch's stable ABI, which works with many releases of torch.
 
-The library has schemas and kernels. What the stable ABI doesn't have, such as autograd, the Python package registers.
+The library registers schemas and kernels. The Python package registers what the stable ABI lacks, such as autograd.
 """

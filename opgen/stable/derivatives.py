@@ -1,6 +1,6 @@
 """Operators with formulas in Python → the classes of `_derivatives.py`, which compute gradients.
 
-A formula that asks a tensor only for its sizes or its type saves these and not the tensor.
+If a formula only uses the sizes or the dtype of a tensor, these are saved instead of the tensor.
 
     self: grad.expand(self.shape)
 
@@ -44,7 +44,7 @@ _CALLED_FACTS: Final = ("dim", "numel", "stride", "is_contiguous")
 
 @dataclass(frozen=True, slots=True)
 class GradientClass:
-    """A class of formulas, as the template calls its parts."""
+    """The template values of a class of formulas."""
 
     name: str
     operator: str
@@ -79,7 +79,7 @@ def differentiated(extension: Extension) -> list[Differentiated]:
 def _has_formulas(extension: Extension, matched: NativeFunctionWithDifferentiabilityInfo) -> bool:
     assert extension.autograd is not None
     infos = (matched.info or {}).values()
-    # An operator on lists needs formulas of its own.
+    # A foreach operator needs its own formulas.
     is_own = not any(info in extension.autograd.list_infos for info in infos) or not is_foreach_func(matched.func)
     kinds_out = bool(matched.func.func.arguments.out)
     return (
@@ -195,25 +195,25 @@ class _Fact:
 
     @property
     def name(self) -> str:
-        """What the formula calls it."""
+        """Its name in the formula."""
         return f"_{self.argument}_{self.attribute}"
 
     def spelled(self) -> str:
-        """Return the fact as `_derivatives.py` lists it."""
+        """Return the fact as written in `_derivatives.py`."""
         called = "()" if self.is_called else ""
         return f'("{self.name}", "{self.argument}", lambda tensor: tensor.{self.attribute}{called})'
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A formula in which properties of tensors are replaced by the names of saved values."""
+    """A formula with properties of tensors replaced by the names of saved values."""
 
     text: str
     facts: tuple[_Fact, ...]
 
     @staticmethod
     def of(text: str, function: NativeFunction) -> _Text:
-        """Return the formula, where tensors that it needs no values of are replaced by facts."""
+        """Return the formula, with tensors whose values it doesn't use replaced by facts."""
         places = list(_places(text, function))
         facts = tuple(dict.fromkeys(fact for _, _, fact in places))
         for start, end, fact in sorted(places, key=lambda place: place[0], reverse=True):
@@ -222,7 +222,7 @@ class _Text:
 
 
 def _places(text: str, function: NativeFunction) -> Iterator[tuple[int, int, _Fact]]:
-    """Yield the places where a formula uses a property of a tensor, and nothing else of the tensor."""
+    """Yield the places where a formula uses a property of a tensor, if it uses only properties of the tensor."""
     tree = ast.parse(text, mode="eval")
     tensors = {
         legal_name(a.name): a.name for a in function.func.arguments.flat_all if a.type == BaseType(BaseTy.Tensor)
@@ -251,5 +251,5 @@ def _asked(tree: ast.AST, tensors: dict[str, str]) -> Iterator[tuple[ast.Name, t
 
 
 def _offset(text: str, column: int) -> int:
-    """Return the place of a column, which Python counts in bytes."""
+    """Return the offset of a column, which Python counts in bytes."""
     return len(text.encode()[:column].decode())

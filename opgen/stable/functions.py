@@ -1,6 +1,6 @@
 """Operators → the functions of the Python package, in Python, and their stub.
 
-A function with one overload has the signature of that overload. If there are several, torch finds the one that fits.
+A function with one overload has the signature of that overload. If there are several, torch resolves the overload.
 
     def blend(input, other, *, weight=0.5, out=None):
         if out is not None:
@@ -30,7 +30,7 @@ _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 
 @dataclass(frozen=True, slots=True)
 class FunctionText:
-    """A function of the package, as the template calls its parts."""
+    """The template values of a function of the package."""
 
     name: str
     parameters: str
@@ -40,14 +40,14 @@ class FunctionText:
 
 @dataclass(frozen=True, slots=True)
 class _Self(PythonArgument):
-    """A tensor called `self` beside an argument called `input`: it keeps its name."""
+    """The renaming of `self` next to an argument called `input`: `self` keeps its name."""
 
     def python_name(self, *, method: bool = False, deprecated: bool = False) -> str:
         return self.name
 
 
-def _told_apart(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
-    """Return overloads whose parameters have different names."""
+def _disambiguate(overloads: Sequence[Overload]) -> tuple[Overload, ...]:
+    """Return the overloads with distinct parameter names."""
     return tuple([_with_self(o) if _has_input(o) else o for o in overloads if not (_has_input(o) and takes_numbers(o))])
 
 
@@ -63,7 +63,7 @@ def _with_self(overload: Overload) -> Overload:
 
 def render_function(function: PythonFunction, python: PythonProgram) -> FunctionText:
     """Return a function of the package."""
-    function = replace(function, overloads=_told_apart(function.overloads))
+    function = replace(function, overloads=_disambiguate(function.overloads))
     written = [overload for overload in function.overloads if not takes_numbers(overload)]
     doc = _docstring(render_doc(function, python))
     if len(written) == 1:
@@ -75,9 +75,9 @@ def render_function(function: PythonFunction, python: PythonProgram) -> Function
 
 def render_stub(function: PythonFunction) -> str:
     """Return the definitions of a function in the stub."""
-    found = _told_apart(function.overloads)
-    written = [overload for overload in found if not takes_numbers(overload)]
-    overloads = found if len(written) == 1 else written
+    distinct = _disambiguate(function.overloads)
+    written = [overload for overload in distinct if not takes_numbers(overload)]
+    overloads = distinct if len(written) == 1 else written
     stubs = dict.fromkeys(stub_function(overload.signature, return_types=RETURN_TYPES) for overload in overloads)
     return render_stubs(stubs, "")
 
@@ -162,7 +162,7 @@ def _call(function: NativeFunction, names: dict[str, str]) -> str:
     given = [names[a.name] for a in arguments.flat_positional]
     by_name = [a.name for a in (*arguments.flat_kwarg_only, *arguments.out) if a.name in names]
     operator = f"_ops.{name.name}.{name.overload_name or 'default'}"
-    # A keyword of Python can't be written before `=`.
+    # A Python keyword can't be a keyword argument.
     spelled = [n for n in by_name if legal_name(n) == n]
     others = [n for n in by_name if n not in spelled]
     given += [f"{n}={names[n]}" for n in spelled]
@@ -172,7 +172,7 @@ def _call(function: NativeFunction, names: dict[str, str]) -> str:
 
 
 def _wrapped(signature: PythonSignature, call: str) -> str:
-    """Return what a function returns of a call's result: a named tuple, or a tuple in place of a list."""
+    """Return the conversion of a call's result: to a named tuple, or from a list to a tuple."""
     if structseq_fieldnames(signature.returns):
         return f"_types.{signature.name}(*{call})"
     if len(signature.returns) == 1 and isinstance(signature.returns[0].type, ListType):

@@ -1,7 +1,7 @@
-"""An extension's operators → the sources and the Python package of a kernel that Hugging Face's kernel-builder builds.
+"""An extension's operators → the sources and the Python package of a kernel for Hugging Face's kernel-builder.
 
-kernel-builder compiles what `build.toml` names, and adds `registration.h` and the module `_ops`. It gives each build a
-namespace of its own, so that several builds can be loaded at once.
+kernel-builder compiles the sources in `build.toml`, and adds `registration.h` and the module `_ops`. Each build gets
+a unique namespace, so that several builds can be loaded at once.
 
     Register.cpp                    →  torch_binding.cpp
     mylib/Kernels.h                 →  include/mylib/Kernels.h
@@ -22,11 +22,11 @@ from opgen.stable.kernels import REGISTRATIONS, emit_kernel_header, emit_registr
 from opgen.stable.python_package import emit_python_package
 
 FOLDER: Final = "torch-ext"
-"""The folder of a project that kernel-builder looks for the package in."""
+"""The folder of a project where kernel-builder looks for the package."""
 BINDING: Final = "torch_binding.cpp"
-"""What its projects call the source with the schemas."""
+"""The name of the source with the schemas in its projects."""
 _UNUSED: Final = frozenset({"_C.pyi", "py.typed"})
-"""Files of a package that kernel-builder doesn't copy, or whose module it makes."""
+"""Files of a package that kernel-builder doesn't copy, or generates."""
 
 
 def emit_kernel(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
@@ -47,6 +47,6 @@ def _place(path: PurePosixPath) -> PurePosixPath:
 
 
 def kernel_name(library: str) -> str | None:
-    """Return what kernel-builder calls a library; None if it has no name for it, since its names are lower case."""
+    """Return the kernel-builder name of a library; None if there is none, since its names must be lower case."""
     is_legal = len(library) > 1 and library == library.lower()
     return library.replace("_", "-") if is_legal else None

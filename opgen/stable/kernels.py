@@ -1,6 +1,6 @@
 """Kernels that operators name → `mylib/Kernels.h`, which declares them, and `Register….cpp`, which registers them.
 
-`Register.cpp` also defines the schemas. The registrations of a device are in a source of their own, because only
+`Register.cpp` also defines the schemas. The registrations of each device are in a separate source, because only
 builds for the device compile its kernels.
 
     torch::stable::Tensor blend(const torch::stable::Tensor & self, double by);            // Kernels.h
@@ -29,7 +29,7 @@ from opgen.releases.release import Release
 from opgen.stable.types import boxed_result, headers_of, kernel_result, parameter_type
 
 TARGET_MACRO: Final = "TORCH_TARGET_VERSION"
-"""The macro that tells torch's headers the oldest release that a library is to run with."""
+"""The macro that sets the oldest release that a library supports, for torch's headers."""
 REGISTRATIONS: Final = "Register.cpp"
 """The source that defines the schemas."""
 _PYTHON_MODULE: Final = "PythonModule.cpp"
@@ -51,7 +51,7 @@ def _target_value(release: Release) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A C++ namespace and what is declared in it."""
+    """A C++ namespace and its declarations."""
 
     name: str
     declarations: tuple[str, ...]
@@ -106,7 +106,7 @@ class _Definition:
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """A kernel's wrapper, as the template calls its parts."""
+    """The template values of a kernel's wrapper."""
 
     origin: str
     operator: str
@@ -167,7 +167,7 @@ def _source(
 
 
 def _macro(extension: Extension, kind: str) -> str:
-    """Return torch's macro for a block of registrations, or the one of kernel-builder that expands the name first."""
+    """Return torch's macro for a block of registrations, or kernel-builder's, which expands the name first."""
     return f"STABLE_TORCH_LIBRARY{kind}{'_EXPAND' if extension.options.kernel_builder else ''}"
 
 
@@ -194,10 +194,10 @@ def _wrap(extension: Extension, function: NativeFunction, kernel: BackendMetadat
 
 
 def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[str]:
-    """Yield the statements that check the tensors' devices and set the current one."""
+    """Yield the statements that check the tensors' devices and set the current device."""
     if not backend(key).has_many_devices:
         return
-    tensors = [a.name for a in _decisive(function) if a.type == _TENSOR]
+    tensors = [a.name for a in _device_arguments(function) if a.type == _TENSOR]
     if function.device_check is not DeviceCheckType.NoCheck and len(tensors) > 1:
         names = ", ".join([f"&{tensor}" for tensor in tensors])
         yield f'check_devices("{function.qualified_name}", {{{names}}});'
@@ -207,12 +207,12 @@ def _device_statements(function: NativeFunction, key: DispatchKey) -> Iterator[s
 
 
 def _device_index(function: NativeFunction) -> str:
-    """Return the index of the device to work on, from a tensor, a list of tensors or a factory's option."""
+    """Return the index of the current device, from a tensor, a list of tensors or a factory's option."""
     options = function.func.arguments.tensor_options
     if options is not None:
         device = options.device.name
         return f"device_index({device})"
-    for argument in _decisive(function):
+    for argument in _device_arguments(function):
         if argument.type == _TENSOR:
             return f"{argument.name}.get_device_index()"
         if isinstance(argument.type, ListType) and argument.type.elem == _TENSOR:
@@ -220,8 +220,8 @@ def _device_index(function: NativeFunction) -> str:
     return ""
 
 
-def _decisive(function: NativeFunction) -> list[Argument]:
-    """Return the arguments whose device decides; keyword-only ones may be anywhere."""
+def _device_arguments(function: NativeFunction) -> list[Argument]:
+    """Return the arguments that determine the device; keyword-only tensors may be on any device."""
     arguments = function.func.arguments
     return [*arguments.flat_positional, *arguments.out]
 
@@ -230,7 +230,7 @@ def _decisive(function: NativeFunction) -> list[Argument]:
 
 
 def emit_python_module(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield `PythonModule.cpp`, whose module has nothing in it: importing it loads the library."""
+    """Yield `PythonModule.cpp`, an empty module: importing it loads the library."""
     if extension.python is not None:
         file = render_file(extension, templates, _PYTHON_MODULE, _PYTHON_MODULE)
         yield OutputFile(file.path, file.text, file.root, BINDINGS_GROUP)

@@ -1,7 +1,7 @@
 """An extension's operators → its Python package, but for the module `_C` that is compiled.
 
 `_functions.py` has the functions, `_functions.pyi` their types, `return_types` the named tuples. `_registrations.py`
-registers what the stable ABI doesn't have, by means of `_support.py`, `_derivatives.py` and the author's `_meta.py`.
+registers what the stable ABI lacks, using `_support.py`, `_derivatives.py` and the author's `_meta.py`.
 
     _support.register_pointwise_fake("blend")
     _support.register_autograd("blend", _derivatives.Blend)
@@ -50,7 +50,7 @@ class _NamedTuple:
 
 
 def emit_python_package(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the files below `python/`, if there is to be a Python package."""
+    """Yield the files below `python/`, if the extension has a Python package."""
     python = extension.python
     if python is None:
         return
@@ -93,7 +93,7 @@ def _named_tuple(name: str, returns: tuple[Return, ...]) -> _NamedTuple:
 
 
 def registrations(extension: Extension, derived: list[Differentiated]) -> Iterator[str]:
-    """Yield the statements that register what operators need besides their kernels."""
+    """Yield the statements that register autograd, fake kernels and the like."""
     functions = [f for f in extension.program.functions if not f.has_composite_implicit_autograd_kernel]
     yield from _derived_kernels(extension, functions)
     yield from _fakes(extension, functions)
@@ -116,7 +116,7 @@ def _derived_kernels(extension: Extension, functions: list[NativeFunction]) -> I
         if "generated" in group.out.tags and group.out in functions:
             yield f'_support.register_out("{group.out.func.name}", "{group.functional.func.name}")'
     for function in functions:
-        if needs_functional_form(extension, function) and _written_functional(extension, function) is None:
+        if needs_functional_form(extension, function) and _defined_functional(extension, function) is None:
             schema = functional_schema(function.func)
             yield f'_support.define_functional("{function.func.name}", {schema!r})'
 
@@ -141,7 +141,7 @@ def _has_meta_kernel(program: Program, function: NativeFunction) -> bool:
 
 
 def has_automatic_fake(function: NativeFunction) -> bool:
-    """Return whether the package has a fake kernel for the operator without its author writing one."""
+    """Return whether the package generates a fake kernel for the operator."""
     return is_pointwise(function) or returns_writes(function)
 
 
@@ -153,7 +153,7 @@ def is_pointwise(function: NativeFunction) -> bool:
 
 
 def returns_writes(function: NativeFunction) -> bool:
-    """Return whether an operator writes, and returns nothing but what it writes to."""
+    """Return whether an operator mutates arguments, and returns only these."""
     return bool(function.func.arguments.mutated) and None not in function.func.aliased_return_names()
 
 
@@ -161,19 +161,19 @@ def _autograd(
     extension: Extension, functions: list[NativeFunction], derived: dict[object, Differentiated]
 ) -> Iterator[str]:
     for function in functions:
-        name, found = function.func.name, derived.get(function.func.name)
+        name, differentiated = function.func.name, derived.get(function.func.name)
         if function.func.arguments.out:
             yield f'_support.register_out_autograd("{name}")'
-        elif found is not None:
-            for key, each in found.classes:
+        elif differentiated is not None:
+            for key, each in differentiated.classes:
                 more = "" if key == DispatchKey.Autograd.name else f', "{key}"'
                 yield f'_support.register_autograd("{name}", _derivatives.{each.name}{more})'
-        elif needs_fallback(extension, function) and _has_outcome(function):
+        elif needs_fallback(extension, function) and _may_require_grad(function):
             yield f'_support.register_autograd("{name}", None)'
 
 
-def _has_outcome(function: NativeFunction) -> bool:
-    """Return whether the operator returns or writes tensors, which could have gradients."""
+def _may_require_grad(function: NativeFunction) -> bool:
+    """Return whether the operator returns or mutates tensors, which may require gradients."""
     takes_tensors = any(a.type.is_tensor_like() for a in function.func.arguments.flat_all)
     returns_tensors = any(r.type.is_tensor_like() for r in function.func.returns)
     return takes_tensors and (returns_tensors or bool(function.func.arguments.mutated))
@@ -186,17 +186,17 @@ def _functionalization(extension: Extension, functions: list[NativeFunction]) ->
                 yield _functionalize(function, str(group.functional.func.name))
     for function in functions:
         if needs_functional_form(extension, function):
-            written = _written_functional(extension, function)
-            own = f"{FUNCTIONAL_PREFIX}{function.func.name}" if written is None else str(written.func.name)
-            yield _functionalize(function, own)
+            defined = _defined_functional(extension, function)
+            functional = f"{FUNCTIONAL_PREFIX}{function.func.name}" if defined is None else str(defined.func.name)
+            yield _functionalize(function, functional)
 
 
-def _written_functional(extension: Extension, function: NativeFunction) -> NativeFunction | None:
-    """Return the functional form that the author wrote of an operator without a group, which has all forms."""
-    wanted = function.func.signature(strip_default=True)
+def _defined_functional(extension: Extension, function: NativeFunction) -> NativeFunction | None:
+    """Return the functional form in the definitions of an operator that is in no group; None if there is none."""
+    signature = function.func.signature(strip_default=True)
     for other in extension.program.functions:
         is_functional = other.func.kind() is SchemaKind.functional and not other.func.arguments.mutated
-        if is_functional and other.func.signature(strip_default=True) == wanted:
+        if is_functional and other.func.signature(strip_default=True) == signature:
             return other
     return None
 
@@ -206,6 +206,6 @@ def _functionalize(function: NativeFunction, functional: str) -> str:
 
 
 def _is_batched(extension: Extension, function: NativeFunction) -> bool:
-    """Return whether a batch is one more dimension; torch's vmap takes no tensors that are given by name only."""
+    """Return whether the kernel broadcasts over a batch; torch's vmap doesn't support keyword-only tensors."""
     named = any(a.type.is_tensor_like() for a in function.func.arguments.flat_kwarg_only)
     return is_batched_by_broadcasting(extension, function) and not named

@@ -1,8 +1,8 @@
-"""Rules that operators must follow so that a library in torch's stable ABI can have them.
+"""Rules for operators of a library in torch's stable ABI.
 
-They come after the rules of extensions.
+They follow the rules of extensions.
 
-    ops.yaml:4:43: error: torch's stable ABI can't pass a 'Scalar' [stable-type]
+    ops.yaml:4:43: error: torch's stable ABI can't pass the type 'Scalar' [stable-type]
         4 | - func: mylib::scale(Tensor self, Scalar by) -> Tensor
           |                                   ^^^^^^ no release of torch can: write 'float' or 'int'
 """
@@ -19,13 +19,13 @@ from opgen.model import NativeFunction
 from opgen.program.program import Program
 from opgen.releases.known import known_releases
 from opgen.releases.release import Release
-from opgen.stable.types import obstacle
+from opgen.stable.types import find_unsupported
 
 Rule = Callable[[Program, NativeFunction, Release], Iterator[Diagnostic]]
 
 
 def check_stable(program: Program, release: Release) -> Iterator[Diagnostic]:
-    """Yield every violation of a rule; `release` is the oldest torch that the library is to run with."""
+    """Yield every violation of a rule; `release` is the oldest torch that the library supports."""
     for function in program.functions:
         if "generated" in function.tags:
             continue
@@ -39,10 +39,10 @@ def _check_types(program: Program, function: NativeFunction, release: Release) -
     values = [(a.type, a.name, False) for a in func.arguments.flat_all]
     values += [(r.type, r.name or "", True) for r in func.returns]
     for type, name, is_result in values:
-        found = obstacle(type, release, releases, is_result=is_result)
-        if found is not None:
+        unsupported = find_unsupported(type, release, releases, is_result=is_result)
+        if unsupported is not None:
             span = function.loc if is_result else type_span(function, type, name)
-            yield Diagnostic("stable-type", found.message, span, found.advice)
+            yield Diagnostic("stable-type", unsupported.message, span, unsupported.advice)
 
 
 def _check_structured(program: Program, function: NativeFunction, release: Release) -> Iterator[Diagnostic]:

@@ -2,9 +2,9 @@
 
     Tensor(a!) out    →  torch::stable::Tensor & out
     int[2] sizes      →  torch::headeronly::IntHeaderOnlyArrayRef sizes
-    Scalar value      →  none: `obstacle` says why
+    Scalar value      →  none: see `find_unsupported`
 
-Parameters borrow what torch keeps alive; results own what they hold.
+Parameters borrow values that torch keeps alive; results own their values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VALUES: Final[Mapping[BaseTy, str]] = MappingProxyType(
         BaseTy.Generator: "torch::stable::Generator",
     }
 )
-"""Types that own what they hold."""
+"""Types that own their values."""
 _SHARED: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
 """Types that are passed by reference."""
 _BOOLEANS: Final = "std::vector<bool>"
@@ -113,12 +113,12 @@ def _array_ref(type: ListType) -> str:
 
 
 def kernel_result(func: FunctionSchema) -> str:
-    """Return what a kernel returns: written tensors as references, everything else by value."""
+    """Return the return type of a kernel: mutated tensors as references, everything else by value."""
     return _joined([f"{TENSOR} &" if _is_written(r) else value_type(r.type) for r in func.returns])
 
 
 def boxed_result(func: FunctionSchema) -> str:
-    """Return what a kernel's wrapper returns, which torch boxes: values."""
+    """Return the return type of a kernel's wrapper, which torch boxes: values."""
     return _joined([value_type(r.type) for r in func.returns])
 
 
@@ -134,41 +134,43 @@ def _joined(types: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Why the stable ABI of a release can't pass a value."""
+class Unsupported:
+    """The reason why the stable ABI of a release can't pass a type, and advice."""
 
     message: str
     advice: str
 
 
-_INSTEAD: Final[Mapping[BaseTy, str]] = MappingProxyType(
+_REPLACEMENTS: Final[Mapping[BaseTy, str]] = MappingProxyType(
     {BaseTy.Scalar: "write 'float' or 'int'", BaseTy.DeviceIndex: "write 'int'", BaseTy.SymBool: "write 'bool'"}
 )
-"""What to write in place of types that no release can pass."""
+"""Advice for types that no release can pass."""
 
 
-def obstacle(type: Type, release: Release, releases: Sequence[Release], *, is_result: bool) -> Obstacle | None:
+def find_unsupported(
+    type: Type, release: Release, releases: Sequence[Release], *, is_result: bool
+) -> Unsupported | None:
     """Return why the stable ABI of `release` can't pass a value of a type; None if it can.
 
     Args:
         type: The type of an argument or a result.
-        release: The oldest release that the library is to run with.
+        release: The oldest release that the library supports.
         releases: All releases, oldest first.
         is_result: Whether the operator returns the value.
     """
     base = type.base_ty
     if is_result and _has_boolean_list(type):
-        message = f"torch's stable ABI can't return a '{type}'"
-        return Obstacle(message, "no release of torch can: return an 'int[]' or a 'Tensor'")
+        message = f"torch's stable ABI can't return the type '{type}'"
+        return Unsupported(message, "no release of torch can: return an 'int[]' or a 'Tensor'")
     if base is not None and base in release.stable_types:
         return None
     newer = next((each for each in releases if base is not None and base in each.stable_types), None)
     if newer is not None:
-        message = f"the stable ABI of torch {release.name} can't pass a '{type}'"
-        return Obstacle(message, f"torch {newer.name} is the oldest that can: write '--stable-abi {newer.name}'")
-    instead = _INSTEAD.get(base) if base is not None else None
-    message = f"torch's stable ABI can't pass a '{type}'"
-    return Obstacle(message, f"no release of torch can: {instead or 'use another type'}")
+        message = f"the stable ABI of torch {release.name} can't pass the type '{type}'"
+        return Unsupported(message, f"torch {newer.name} is the oldest that can: write '--stable-abi {newer.name}'")
+    replacement = _REPLACEMENTS.get(base) if base is not None else None
+    message = f"torch's stable ABI can't pass the type '{type}'"
+    return Unsupported(message, f"no release of torch can: {replacement or 'use another type'}")
 
 
 def _has_boolean_list(type: Type) -> bool:

@@ -172,8 +172,8 @@ def test_an_operator_has_its_definition_next_to_its_code(browser: Browser, repor
 def test_what_is_missing_is_shown(browser: Browser, report: Path) -> None:
     open_operator(browser, report, "jitter")
     gaps = browser.text(".gaps")
-    assert "autograd of jitter: no formula in derivatives.yaml: a backward raises an error" in gaps
-    assert "vmap of jitter: vmap calls it for each element, with a warning" in gaps
+    assert "autograd of jitter: no formula in derivatives.yaml: backward raises an error" in gaps
+    assert "vmap of jitter: vmap falls back to a loop over the batch, with a warning" in gaps
     open_operator(browser, report, "relative_error")
     assert not browser.all(".gaps")
 

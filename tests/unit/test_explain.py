@@ -120,9 +120,9 @@ what torch does with it
   functionalization  scale      not needed
   functionalization  scale.out  RegisterFunctionalize.cpp:N
   functionalization  scale_     RegisterFunctionalize.cpp:N
-  vmap               scale      vmap calls it for each element, with a warning
-  vmap               scale.out  vmap calls it for each element, with a warning
-  vmap               scale_     vmap calls it for each element, with a warning
+  vmap               scale      vmap falls back to a loop over the batch, with a warning
+  vmap               scale.out  vmap falls back to a loop over the batch, with a warning
+  vmap               scale_     vmap falls back to a loop over the batch, with a warning
   meta               scale      RegisterMeta.cpp:N
   meta               scale.out  RegisterMeta.cpp:N
   meta               scale_     RegisterMeta.cpp:N
@@ -141,7 +141,7 @@ def test_what_is_missing_is_said_with_its_cost(capsys: pytest.CaptureFixture[str
     assert re.search(r"tally_functional +functional +autogen of tally ", text)
     assert re.search(r"CUDA +tally +- +no kernel: a call raises NotImplementedError", text)
     assert re.search(r"autograd +tally +RegisterAutogradFallback\.cpp:\d+", text)
-    assert re.search(r"vmap +tally +vmap calls it for each element, with a warning", text)
+    assert re.search(r"vmap +tally +vmap falls back to a loop over the batch, with a warning", text)
     assert re.search(r"meta +tally +torch\.compile, torch\.export and fake tensors can't run it", text)
     assert "  CPU: at::Tensor lib::native::tally(const at::Tensor & self, at::Tensor & total)\n" in text
 
