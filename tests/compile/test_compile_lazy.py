@@ -44,33 +44,38 @@ def _shapes_header(backend_yaml: Path, torch_source: Path) -> str:
     return f"{head}{chr(10).join(lines)}{NON_NATIVE}}}\n"
 
 
-def _source(key: str) -> str:
-    headers = ("out/LazyIr.h", "torch/csrc/lazy/core/tensor.h", "torch/csrc/lazy/core/tensor_util.h", "shapes.h")
-    files = (*headers, "out/LazyNonNativeIr.h", f"out/{key}NativeFunctions.cpp")
-    return "".join(f"#include <{file}>\n" for file in files)
+KINDS: Final = (("beyond", "PrivateUse1", "torch::lazy::TsNode"), ("everything", "Lazy", "TsNode"))
+"""Backends, their keys and bases of their nodes. They are one source, so the one in torch's namespace comes last."""
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "node_base"),
-    [("everything", "Lazy", "TsNode"), ("beyond", "PrivateUse1", "torch::lazy::TsNode")],
-)
-def test_nodes_and_kernels_compile(
-    name: str, key: str, node_base: str, torch_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _generate(name: str, node_base: str, torch_source: Path) -> None:
+    """Write a backend to the folder of its name; operators are torch's, templates are our own."""
+    backend, native = BACKENDS / f"{name}.yaml", torch_source / "native"
+    Path(f"{name}_shapes.h").write_text(_shapes_header(backend, torch_source), encoding="utf-8")
+    flags = ["-s", str(backend), "-o", name, "--native-yaml", str(native / "native_functions.yaml")]
+    flags += ["--tags", str(native / "tags.yaml"), "--quiet", "--shape-inference-hdr", f"{name}_shapes.h"]
+    flags += ["--gen-ts-lowerings", "--node-base", node_base]
+    assert main([*flags, "--node-base-hdr", "torch/csrc/lazy/ts_backend/ts_node.h"]) == 0
+
+
+def _source(name: str, key: str) -> str:
+    headers = (f"{name}/LazyIr.h", "torch/csrc/lazy/core/tensor.h", "torch/csrc/lazy/core/tensor_util.h")
+    files = (*headers, f"{name}_shapes.h", f"{name}/LazyNonNativeIr.h")
+    # Each source of kernels has a function of this name for itself.
+    kernels = f"#define to_meta to_meta_{key}\n#include <{name}/{key}NativeFunctions.cpp>\n#undef to_meta\n"
+    return "".join(f"#include <{file}>\n" for file in files) + kernels
+
+
+def test_nodes_and_kernels_compile(torch_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     torch = find_spec("torch")
     assert compiler is not None
     assert torch is not None
     assert torch.submodule_search_locations
-    backend = BACKENDS / f"{name}.yaml"
     monkeypatch.chdir(tmp_path)
-    Path("shapes.h").write_text(_shapes_header(backend, torch_source), encoding="utf-8")
-    # Operators are torch's, templates are our own.
-    flags = ["-s", str(backend), "-o", "out", "--native-yaml", str(torch_source / "native" / "native_functions.yaml")]
-    flags += ["--tags", str(torch_source / "native" / "tags.yaml"), "--quiet", "--shape-inference-hdr", "shapes.h"]
-    flags += ["--gen-ts-lowerings", "--node-base", node_base]
-    assert main([*flags, "--node-base-hdr", "torch/csrc/lazy/ts_backend/ts_node.h"]) == 0
-    Path("all.cpp").write_text(_source(key), encoding="utf-8")
+    for name, _, node_base in KINDS:
+        _generate(name, node_base, torch_source)
+    Path("all.cpp").write_text("".join(_source(name, key) for name, key, _ in KINDS), encoding="utf-8")
     include = Path(torch.submodule_search_locations[0]) / "include"
     folders = (tmp_path, include, include / "torch" / "csrc" / "api" / "include")
     command = [compiler, "-std=c++20", "-w", QUICK, "-fsyntax-only", *(f"-I{folder}" for folder in folders), "all.cpp"]
