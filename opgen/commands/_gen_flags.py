@@ -23,7 +23,7 @@ from opgen.dispatch_keys import (
 )
 from opgen.frontend.fallback_ops import FLAG as FALLBACK_OPS_FLAG
 from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
-from opgen.frontend.selection import BACKEND_LIST_FLAG, check_words
+from opgen.frontend.selection import ALLOW_UNKNOWN_FLAG, BACKEND_LIST_FLAG, check_words
 from opgen.frozen_dataclass import dataclass
 from opgen.frozen_map import FrozenMap
 from opgen.output.diagnostic_formats import FORMATS
@@ -250,7 +250,7 @@ def _add_selected(selection: Flags) -> None:
         help="register what a selection file selects",
     )
     selection.add_argument(
-        "--allow-unknown-operators",
+        ALLOW_UNKNOWN_FLAG,
         action="store_true",
         help="only warn about selected operators that are not defined here, such as those of TorchScript",
     )

@@ -15,7 +15,15 @@ from typing import Final
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program
 from opgen.frontend.nodes import Scalar
-from opgen.frontend.selection import KnownOperators, load_selection, load_words, selection_of_words, words_of_flag
+from opgen.frontend.selection import (
+    ALLOW_UNKNOWN_FLAG,
+    KnownOperators,
+    load_selection,
+    load_words,
+    selection_of_words,
+    warn_of_unused_permission,
+    words_of_flag,
+)
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
 from opgen.run.flags import add_definitions
@@ -31,7 +39,7 @@ def add_operators(parser: argparse.ArgumentParser) -> None:
     """Add the flags that name the definitions, and the one that allows undefined operators."""
     add_definitions(parser, torch="definitions that come with the installed torch")
     parser.add_argument(
-        "--allow-unknown-operators",
+        ALLOW_UNKNOWN_FLAG,
         action="store_true",
         help="only warn of selected operators that are not defined, such as those that TorchScript brings",
     )
@@ -91,7 +99,11 @@ def load_selector(
         return None
     if names is not None:
         return selection_of_words(names, log, known)
-    return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known)
+    if path is not None:
+        return load_selection(path, log, known)
+    if options.allow_unknown_operators:
+        warn_of_unused_permission(log)
+    return SelectiveBuilder.get_nop_selector()
 
 
 def selection_files(options: argparse.Namespace) -> tuple[Path, ...]:

@@ -22,7 +22,7 @@ from opgen.commands._autograd import (
 from opgen.commands.gen_python import EMITTERS as BINDINGS
 from opgen.diagnostics import Diagnostics
 from opgen.frontend.native_functions import load_program, load_readable_functions
-from opgen.frontend.selection import load_words
+from opgen.frontend.selection import ALLOW_UNKNOWN_FLAG, load_words
 from opgen.output.emitter import Emitter, OnDemand, bind
 from opgen.output.template import TemplateSet
 from opgen.program.program import Program
@@ -64,7 +64,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="write kernels for the operators of a YAML list, each with all its overloads (aten::add)",
     )
     parser.add_argument(
-        "--allow-unknown-operators",
+        ALLOW_UNKNOWN_FLAG,
         action="store_true",
         help="only warn about selected operators that are not defined here",
     )

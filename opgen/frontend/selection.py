@@ -34,6 +34,7 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 OPERATOR_LIST_FLAG: Final = "--op-registration-whitelist"
 BACKEND_LIST_FLAG: Final = "--backend-whitelist"
+ALLOW_UNKNOWN_FLAG: Final = "--allow-unknown-operators"
 
 MAX_SUGGESTIONS: Final = 10
 """Maximum number of unknown operators that get a suggestion."""
@@ -237,6 +238,12 @@ def select(
     if names is not None:
         return selection_of_names(names, log, known)
     return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known, TRACED_DTYPES)
+
+
+def warn_of_unused_permission(log: Diagnostics) -> None:
+    """Report that `--allow-unknown-operators` is given and no selection is."""
+    message = f"{ALLOW_UNKNOWN_FLAG} has no effect without a selection"
+    log.warning("flag-without-effect", message, label="it is about operators that a selection names")
 
 
 def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:
