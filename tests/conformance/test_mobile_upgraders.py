@@ -20,6 +20,7 @@ from opgen.dest.mobile_upgraders import VersionRange, emit_mobile_upgraders
 from opgen.diagnostics import Diagnostics
 from opgen.installed.upgraders import read_operators, read_upgraders
 from opgen.output.template import TemplateSet
+from tests.compilers import QUICK
 from tests.conformance.tokens import compare_texts
 
 NAME: Final = "upgrader_mobile.cpp"
@@ -160,7 +161,7 @@ def test_torchs_headers_take_it(tmp_path: Path) -> None:
         pytest.fail("needs torch and a C++20 compiler: g++, or the one that CXX names", pytrace=False)
     assert gen_mobile_upgraders.main(["--quiet", "--install-dir", str(tmp_path)]) == 0
     include = Path(spec.submodule_search_locations[0]) / "include"
-    command = [compiler, "-std=c++20", "-w", "-fsyntax-only", f"-I{include}", str(tmp_path / NAME)]
+    command = [compiler, "-std=c++20", "-w", QUICK, "-fsyntax-only", f"-I{include}", str(tmp_path / NAME)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     if done.returncode:
         pytest.fail(done.stderr[:4000], pytrace=False)

@@ -18,6 +18,7 @@ import pytest
 from opgen import gen_static_runtime
 from opgen.dest.static_runtime_names import HAND_WRITTEN, LEFT_OUT, NOT_RESIZED
 from opgen.run.inputs import packaged_folder
+from tests.compilers import QUICK
 from tests.conformance.compare import compare_trees
 from tests.conformance.flagsets import DEFINITIONS
 from tests.conformance.runs import run_command
@@ -65,7 +66,7 @@ def test_torchs_headers_take_it(tmp_path: Path) -> None:
         pytest.fail("needs torch and a C++20 compiler: g++, or the one that CXX names", pytrace=False)
     assert gen_static_runtime.main(["--quiet", "--from-torch", "--install-dir", str(tmp_path)]) == 0
     include = Path(spec.submodule_search_locations[0]) / "include"
-    flags = ("-std=c++20", "-w", "-fsyntax-only", "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
+    flags = ("-std=c++20", "-w", QUICK, "-fsyntax-only", "-DCPU_CAPABILITY=DEFAULT", "-DCPU_CAPABILITY_DEFAULT")
     command = [compiler, *flags, f"-I{include}", str(tmp_path / "generated_ops.cpp")]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     if done.returncode:
