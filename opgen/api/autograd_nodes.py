@@ -63,7 +63,9 @@ _OWNING: Final[Mapping[CType, str]] = MappingProxyType(
 _STRING: Final = BaseCType(stringT)
 
 _TENSORS: Final = frozenset({TENSOR.spelled, OPTIONAL_TENSOR.spelled})
-_TENSOR_LISTS: Final = frozenset({TENSOR_LIST.spelled, VectorCType(TENSOR).spelled})
+_TENSOR_LISTS: Final = frozenset(
+    {TENSOR_LIST.spelled, I_TENSOR_LIST_REF.remove_const_ref().spelled, VectorCType(TENSOR).spelled}
+)
 _OPTIONAL_TENSOR_LISTS: Final = frozenset({ListCType(OPTIONAL_TENSOR).spelled})
 """Types of saved tensors, as C++ spells them: comparing strings runs no Python code."""
 _LIST_PARAMETERS: Final = frozenset({TENSOR_LIST.spelled, I_TENSOR_LIST_REF.spelled})

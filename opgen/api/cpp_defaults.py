@@ -35,7 +35,9 @@ def default_expr(d: str, t: Type, *, symint: bool) -> str:
         return "{}"
     if isinstance(t, OptionalType):
         if d != "None":
-            return default_expr(d, t.elem, symint=symint)
+            listed = t.elem if isinstance(t.elem, ListType) and is_base(t.elem.elem, BaseTy.bool) else None
+            array = f"::std::array<bool,{listed.size}>" if listed is not None and listed.size is not None else ""
+            return f"{array}{default_expr(d, t.elem, symint=symint)}"
         return "{}" if is_base(t.elem, BaseTy.Tensor) else "::std::nullopt"
     if isinstance(t, ListType):
         return _list_default(d, t, symint)

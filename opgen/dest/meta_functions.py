@@ -67,7 +67,7 @@ def render_precomputed(values: Sequence[Binding]) -> str:
     """Return a class template for the values, whose parameters record which are set, and `meta_return_ty`."""
     parameters = ", ".join([f"bool {value.name.upper()} = false" for value in values])
     setters = "\n".join([_render_setter(values, at) for at in range(len(values))])
-    members = "".join([f"    {value.defn()};\n" for value in values])
+    members = "".join([f"    {_kept_type(value)} {value.name};\n" for value in values])
     all_set = ", ".join(["true"] * len(values))
     return (
         f"  template <{parameters}>\n"
@@ -79,6 +79,11 @@ def render_precomputed(values: Sequence[Binding]) -> str:
     )
 
 
+def _kept_type(value: Binding) -> str:
+    """Return the type of a precomputed value, which isn't a reference."""
+    return str(value.nctype.type.remove_const_ref())
+
+
 def _render_setter(values: Sequence[Binding], at: int) -> str:
     """Return the function that sets one of the values and returns an object of another type."""
     value = values[at]
@@ -87,7 +92,7 @@ def _render_setter(values: Sequence[Binding], at: int) -> str:
         [f"      ret.{other.name} = {'value' if other is value else f'this->{other.name}'};\n" for other in values]
     )
     return (
-        f"    precompute_out<{flags}> set_{value.name}({value.type} value) {{\n"
+        f"    precompute_out<{flags}> set_{value.name}({_kept_type(value)} value) {{\n"
         f'      static_assert({value.name.upper()} == false, "{value.name} already set");\n'
         f"      precompute_out<{flags}> ret;\n"
         f"{copies}"

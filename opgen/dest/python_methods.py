@@ -103,8 +103,8 @@ def _method_def(name: str, is_dunder: bool, is_noarg: bool, module: PythonModule
     """Return the entry of the module's table."""
     function = f"{module.prefix}{name}"
     flags = "METH_NOARGS" if is_noarg and module.is_class else "METH_VARARGS | METH_KEYWORDS"
-    if is_dunder:
-        # Python then tries the reflected method of the other operand.
+    if is_dunder and module.namespace is None:
+        # Operators of torch only: Python then tries the reflected method of the other operand.
         function = f"TypeError_to_NotImplemented_<{function}>"
     if not is_noarg:
         function = f"castPyCFunctionWithKeywords({function})"

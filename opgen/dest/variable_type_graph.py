@@ -22,6 +22,7 @@ from typing import Final
 
 from opgen.api.autograd import Derivative, DifferentiabilityInfo, SavedAttribute
 from opgen.api.types import (
+    I_TENSOR_LIST_REF,
     INT_ARRAY_REF,
     OPTIONAL_TENSOR,
     SCALAR_ARRAY_REF,
@@ -46,6 +47,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{one.spelled: "tensor" for one in (TENSOR, OPTIONAL_TENSOR)},
         **{one.spelled: "tensors" for one in (TENSOR_LIST, VectorCType(TENSOR), ListCType(OPTIONAL_TENSOR))},
+        I_TENSOR_LIST_REF.remove_const_ref().spelled: "tensors",
         **{one.spelled: "borrowed" for one in (INT_ARRAY_REF, SYM_INT_ARRAY_REF, SCALAR_ARRAY_REF)},
         _STRING.spelled: "string",
         _OPTIONAL_STRING.spelled: "optional string",

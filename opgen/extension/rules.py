@@ -27,6 +27,7 @@ from opgen.extension.derivative_names import clashing_names
 from opgen.extension.macros import UNDEFINED_IN_CPP, is_macro
 from opgen.frontend.c_names import C_NAMES
 from opgen.frontend.cpp_names import KEYWORDS
+from opgen.frozen_dataclass import dataclass
 from opgen.model import (
     BackendMetadata,
     BaseTy,
@@ -219,6 +220,7 @@ def _is_macro(name: str, function: NativeFunction) -> bool:
 def _check_kernels(program: Program) -> Iterator[Diagnostic]:
     """Check that C++ can declare each kernel: it isn't a macro, and equal parameters have equal return types."""
     declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
+    overloads: dict[tuple[str, str], list[_Overload]] = {}
     for index in program.backend_indices.values():
         for function in program.functions:
             kernel = index.get_kernel(function)
@@ -232,7 +234,7 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
                 yield Diagnostic("bad-identifier", message, function.loc, "rename it")
                 continue
             signature = program.signatures(function).kernel(index)
-            types = (binding.nctype.type.spelled for binding in signature.arguments)
+            types = tuple(binding.nctype.type.spelled for binding in signature.arguments)
             returns = signature.returns.spelled
             if index.dispatch_key is DispatchKey.FuncTorchBatched:
                 if any(argument.type in UNWRAPPED_TYPES for argument in function.func.arguments.flat_all):
@@ -246,6 +248,37 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
                 )
                 note = Note("the other one is here", first[1].loc)
                 yield Diagnostic("kernel-conflict", message, function.loc, "rename one of them", (note,))
+            elif first[1] is function:
+                least = sum(binding.default is None for binding in signature.arguments)
+                overload = _Overload(types, least, function)
+                others = overloads.setdefault((kernel.cpp_namespace, kernel.kernel), [])
+                yield from (_ambiguous_kernels(name, overload, other) for other in others if overload.meets(other))
+                others.append(overload)
+
+
+@dataclass(frozen=True, slots=True)
+class _Overload:
+    """A declaration of a kernel."""
+
+    types: tuple[str, ...]
+    least: int
+    """How many arguments have no default."""
+    function: NativeFunction
+
+    def meets(self, other: _Overload) -> bool:
+        """Return whether a call with all arguments of the one also fits the other, by its defaults."""
+        short, long = sorted((self, other), key=lambda one: len(one.types))
+        count = len(short.types)
+        return count < len(long.types) and long.types[:count] == short.types and long.least <= count
+
+
+def _ambiguous_kernels(name: str, one: _Overload, other: _Overload) -> Diagnostic:
+    message = (
+        f"the kernel '{name}' of '{one.function.func.name}' and that of '{other.function.func.name}' can't be told "
+        "apart in C++: one takes the same arguments, and more that have defaults"
+    )
+    note = Note("the other one is here", other.function.loc)
+    return Diagnostic("kernel-conflict", message, one.function.loc, "give one another name in 'dispatch'", (note,))
 
 
 def _is_foreign(kernel: BackendMetadata) -> bool:

@@ -19,7 +19,7 @@ from opgen.api import c_shim
 from opgen.api.boxing import is_argument_boxed, is_return_boxed
 from opgen.api.types import UnsupportedTypeError
 from opgen.frozen_dataclass import dataclass
-from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, Return, Type
+from opgen.model import Argument, BaseTy, BaseType, FunctionSchema, NativeFunction, OptionalType, Return, Type
 
 _SCALAR: Final = BaseType(BaseTy.Scalar)
 _RESULT_TYPES: Final = frozenset(BaseType(name) for name in (BaseTy.Tensor, BaseTy.int, BaseTy.SymInt))
@@ -133,8 +133,17 @@ def _passed(function: NativeFunction, argument: Argument, index: int) -> _Passed
         )
     if function.is_boxed and is_argument_boxed(argument.type, is_write=argument.is_write):
         raise _unsupported(argument.type)
+    if _is_list_of_optional_enums(argument.type):
+        raise _unsupported(argument.type)
     taken = c_shim.argument(argument)
     return _Passed(taken.parameters, taken.expr)
+
+
+def _is_list_of_optional_enums(type: Type) -> bool:
+    """Return whether it is a list that torch's C interface can't make of numbers."""
+    listed = type.is_list_like()
+    enums = (BaseTy.Layout, BaseTy.MemoryFormat, BaseTy.ScalarType)
+    return listed is not None and isinstance(listed.elem, OptionalType) and listed.base_ty in enums
 
 
 def _unsupported(type: Type) -> UnsupportedTypeError:

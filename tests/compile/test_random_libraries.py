@@ -18,7 +18,7 @@ COMPILERS = tuple(filter(None, (os.environ.get("CXX", "g++"), CLANG)))
 OPERATORS = 24
 
 FOUND: Final = (
-    Group("- func: mine::found_j(Tensor self, bool[] a=[], complex[] b=[]) -> Tensor\n"),
+    Group("- func: mine::__found__(Tensor self, bool[] a=[], complex[] b=[], bool[3]? c=True) -> Tensor\n"),
     Group(
         "- func: mine::found_a(Tensor self, ScalarType[1] a=[float32], SymInt[2] b=[Mean, 0], bool[] c=[]) -> Tensor\n"
     ),
@@ -54,6 +54,19 @@ FOUND: Final = (
         "  dispatch: {CPU: found_i}\n"
         "- func: mine::found_i_copy(Tensor self, SymInt?[] b, Tensor[] c, SymInt?[]? d) -> Tensor\n"
         "  dispatch: {CompositeExplicitAutogradNonFunctional: found_i_copy}\n  tags: view_copy\n"
+    ),
+    Group(
+        "- func: mine::found_k(Tensor self, Tensor[]? a, Tensor b) -> Tensor\n  dispatch: {CPU: found_k}\n"
+        "- func: mine::found_k.out(Tensor self, Tensor[]? a, Tensor b, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  dispatch: {CPU: found_k_out}\n",
+        "- name: found_k(Tensor self, Tensor[]? a, Tensor b) -> Tensor\n  self: grad\n  b: grad\n",
+    ),
+    Group(
+        "- func: mine::found_l(Tensor self, Tensor[] a, int dim, Scalar b) -> Tensor\n"
+        "  structured_delegate: found_l.out\n"
+        "- func: mine::found_l.out(Tensor self, Tensor[] a, int dim, Scalar b, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  structured: True\n  precomputed:\n  - dim -> Tensor at, Scalar by\n  dispatch: {CPU: found_l}\n",
+        "- name: found_l(Tensor self, Tensor[] a, int dim, Scalar b) -> Tensor\n  self: use(grad, a)\n",
     ),
     Group(
         "- func: mine::found_h(Tensor self, Tensor[][] a, Scalar[][] b) -> Tensor\n"

@@ -77,13 +77,31 @@ inline void fill_gradients(variable_list& gradients, const torch::autograd::Node
   }
 }
 
-// torch has this for every type but one; a list must not be converted to that.
+// torch has these functions for every type but one, to which a list must not be converted.
 template <class T>
   requires std::is_same_v<T, std::optional<at::TensorList>>
 void check_no_requires_grad(const T& tensors, const char* name, const char* operator_name) {
   if (tensors.has_value()) {
     torch::autograd::check_no_requires_grad(at::ITensorListRef(*tensors), name, operator_name);
   }
+}
+
+template <class T>
+  requires std::is_same_v<T, std::optional<at::TensorList>>
+bool isFwGradDefinedTensorList(const T& tensors) {
+  return tensors.has_value() && torch::autograd::isFwGradDefinedTensorList(at::ITensorListRef(*tensors));
+}
+
+template <class T>
+const T& listed(const T& argument) {
+  return argument;
+}
+inline at::TensorList listed(const std::optional<at::TensorList>& argument) {
+  return argument.value_or(at::TensorList());
+}
+template <class... Arguments>
+bool compute_requires_grad(const Arguments&... arguments) {
+  return torch::autograd::compute_requires_grad(listed(arguments)...);
 }
 
 // The tangent of a tensor, the tensor without it, and the tensor itself; an undefined one if there is none.

@@ -38,6 +38,8 @@ using at::TensorOptions;
 using detail::graph::IndexRangeGenerator;
 using detail::graph::any_variable_defined;
 using detail::graph::check_no_requires_grad;
+using detail::graph::compute_requires_grad;
+using detail::graph::isFwGradDefinedTensorList;
 using detail::graph::compiled_autograd_apply_functional;
 using detail::graph::copy_range;
 using detail::graph::fill_gradients;
@@ -56,7 +58,6 @@ using detail::graph::zeros_of_kept;
 using torch::autograd::check_inplace;
 using torch::autograd::check_no_requires_grad;
 using torch::autograd::collect_next_edges;
-using torch::autograd::compute_requires_grad;
 using torch::autograd::edge_list;
 using torch::autograd::ERR_BACKWARD_TWICE;
 using torch::autograd::flatten_tensor_args;
@@ -129,7 +130,7 @@ static variable_list ChosenBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 16 "ops/autograd/derivatives.yaml"
         grad
-#line 133 "RegisterDerivatives.cpp"
+#line 134 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -201,7 +202,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result =
 #line 5 "ops/autograd/derivatives.yaml"
           not_implemented("scale")
-#line 205 "RegisterDerivatives.cpp"
+#line 206 "RegisterDerivatives.cpp"
 ;
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -209,7 +210,7 @@ static variable_list ScaleBackward0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 4 "ops/autograd/derivatives.yaml"
             scale(grad, by)
-#line 213 "RegisterDerivatives.cpp"
+#line 214 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -294,7 +295,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 8 "ops/autograd/derivatives.yaml"
           grad * self
-#line 298 "RegisterDerivatives.cpp"
+#line 299 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, by_ix, grad_result);
   }
@@ -302,7 +303,7 @@ static variable_list ScaleBackwardAutogradCUDA0_apply_functional(
     auto grad_result = any_grad_defined ? (
 #line 7 "ops/autograd/derivatives.yaml"
             grad * by
-#line 306 "RegisterDerivatives.cpp"
+#line 307 "RegisterDerivatives.cpp"
 ) : Tensor();
     copy_range(grad_inputs, self_ix, grad_result);
   }
@@ -387,7 +388,7 @@ at::Tensor record_chosen(c10::DispatchKeySet ks, const at::Tensor & self, bool s
   _any_requires_grad &= (
 #line 15 "ops/autograd/derivatives.yaml"
                              smooth && self.dim() > 0
-#line 391 "RegisterDerivatives.cpp"
+#line 392 "RegisterDerivatives.cpp"
 );
   detail::NodePointer<ChosenBackward0> grad_fn;
   if (_any_requires_grad) {
@@ -492,7 +493,7 @@ at::Tensor record_scale_AutogradCUDA(c10::DispatchKeySet ks, const at::Tensor & 
       result_new_fw_grad_opt =
 #line 9 "ops/autograd/derivatives.yaml"
               scale(self_t, by_p) + scale(self_p, by_t)
-#line 496 "RegisterDerivatives.cpp"
+#line 497 "RegisterDerivatives.cpp"
 ;
   }
   if (result_new_fw_grad_opt.has_value() && result_new_fw_grad_opt.value().defined() && result.defined()) {
