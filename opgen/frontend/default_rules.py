@@ -18,7 +18,7 @@ from typing import Final
 from opgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9]\d*)")
-_NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER: Final = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _MAX_INT: Final = 2**63 - 1
 
 

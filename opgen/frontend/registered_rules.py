@@ -24,7 +24,7 @@ _UNREGISTRABLE: Final = frozenset({BaseTy.DimVector, BaseTy.Dimname, BaseTy.Grap
 _UNPARSABLE: Final = frozenset({"AnyList", "AnyTuple", "PyObject"})
 """Types that torch prints in schemas but can't parse."""
 _DEVICE: Final = re.compile(r"""(["'])[a-z]+(:\d+)?\1""")
-_IMAGINARY: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j")
+_IMAGINARY: Final = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?j")
 _NULLABLE: Final = frozenset({BaseTy.Tensor, BaseTy.Generator})
 _TENSOR: Final = BaseType(BaseTy.Tensor)
 _KEYS: Final = frozenset({"str", "int", "float", "complex", "bool", "Tensor"})

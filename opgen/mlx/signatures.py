@@ -24,7 +24,7 @@ from opgen.mlx.types import ELEMENT_TYPES, WORDS, Kind, Type
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-          |(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fF]?)
+          |(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?[fF]?)
           |(?P<word>[A-Za-z_]\w*)
           |(?P<mark>::|->|\.\.\.|[^\s\w]))""",
     re.VERBOSE | re.ASCII,
@@ -246,7 +246,7 @@ def _integers(text: str) -> str | None:
 
 
 def _number(text: str) -> str | None:
-    found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[fF]?", text)
+    found = re.fullmatch(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)[fF]?", text)
     if not found:
         return None
     number = found.group(1)
