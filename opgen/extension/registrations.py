@@ -33,7 +33,7 @@ from opgen.model import BackendIndex, NativeFunction
 from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
-_GENERATED_KEYS: Final = (DispatchKey.ADInplaceOrView, DispatchKey.Functionalize)
+_GENERATED_KEYS: Final = (DispatchKey.ADInplaceOrView, DispatchKey.Batched, DispatchKey.Functionalize)
 """Keys with a separate file for generated kernels."""
 
 

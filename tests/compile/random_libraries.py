@@ -141,6 +141,7 @@ def write_library(folder: Path, library: Library) -> Path:
     """Write the files of a library, and headers that an author would write; return the folder of the sources."""
     tree = folder / "generated"
     texts = {file.path: file.text for file in library.files}
+    assert all(texts[file.path] == file.text for file in library.files), "two files have the same path"
     include = f"include/{library.namespace}"
     texts[f"{include}/derivatives.h"] = HEADER.format(namespace=library.namespace)
     texts[f"{include}/RowBase.h"] = BASE.format(namespace=library.namespace)

@@ -18,6 +18,10 @@ COMPILERS = tuple(filter(None, (os.environ.get("CXX", "g++"), CLANG)))
 OPERATORS = 24
 
 FOUND: Final = (
+    Group(
+        "- func: mine::found_m(Tensor self) -> Tensor\n  tags: pointwise\n"
+        "  dispatch:\n    CPU, Batched, ADInplaceOrView, Functionalize: found_m\n"
+    ),
     Group("- func: mine::__found__(Tensor self, bool[] a=[], complex[] b=[], bool[3]? c=True) -> Tensor\n"),
     Group(
         "- func: mine::found_a(Tensor self, ScalarType[1] a=[float32], SymInt[2] b=[Mean, 0], bool[] c=[]) -> Tensor\n"
