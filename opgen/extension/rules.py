@@ -349,6 +349,7 @@ def check_derivatives(
             else:
                 yield from _check_kept(matched.func, matched.info)
                 yield from _check_boxed(matched.func)
+                yield from _check_result_names(matched.func)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -357,6 +358,21 @@ def _check_no_other_kernel(program: Program, function: NativeFunction, infos: In
         if index is not None and index.has_kernel(function):
             message = f"'{function.func.name}' has derivatives and also a kernel under {key}"
             yield Diagnostic("derivative-and-kernel", message, function.loc, "remove one of the two")
+
+
+_RESULT_NAMES: Final = frozenset({"grad_fn", "ks", "_tmp", "_any_requires_grad"})
+"""Variables of kernels that record derivatives, beside their results."""
+
+
+def _check_result_names(function: NativeFunction) -> Iterator[Diagnostic]:
+    """Results are variables, by their names, of kernels that record derivatives."""
+    for returned in function.func.returns:
+        name = returned.name or ""
+        if name in KEYWORDS or name in _RESULT_NAMES or _is_macro(name, function):
+            message = f"a result of '{function.func.name}', which has derivatives, can't be named '{name}'"
+            yield Diagnostic(
+                "reserved-name", message, function.loc, "C++ or generated code uses the name: choose another"
+            )
 
 
 def _check_boxed(function: NativeFunction) -> Iterator[Diagnostic]:
