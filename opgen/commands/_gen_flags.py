@@ -37,6 +37,7 @@ from opgen.run.flags import Flags, add_build, add_definitions, add_dry_run, add_
 GENERATED: Final = ("headers", "sources", "declarations_yaml")
 """The choices of `--generate`."""
 
+FORCE_SCHEMA_FLAG: Final = "--force-schema-registration"
 UPDATE_SHIM_FLAG: Final = "--update-aoti-c-shim"
 EXTEND_SHIM_FLAG: Final = "--extend-aoti-c-shim"
 KERNEL_BUILDER_FLAG: Final = "--kernel-builder"
@@ -227,7 +228,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     selection = parser.add_argument_group("selective build")
     _add_selected(selection)
     selection.add_argument(
-        "--force-schema-registration",
+        FORCE_SCHEMA_FLAG,
         "--force_schema_registration",
         action="store_true",
         help="register the schemas of all operators, selected or not",

@@ -21,7 +21,7 @@ from opgen.frontend.selection import (
     load_selection,
     load_words,
     selection_of_words,
-    warn_of_unused_permission,
+    warn_without_selection,
     words_of_flag,
 )
 from opgen.output.template import TemplateSet
@@ -102,7 +102,7 @@ def load_selector(
     if path is not None:
         return load_selection(path, log, known)
     if options.allow_unknown_operators:
-        warn_of_unused_permission(log)
+        warn_without_selection(ALLOW_UNKNOWN_FLAG, log)
     return SelectiveBuilder.get_nop_selector()
 
 

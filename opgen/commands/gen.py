@@ -17,13 +17,21 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opgen.commands._definitions_kind import makes_extension, makes_mlx
 from opgen.commands._flag_effects import Target, warn_of_flags
-from opgen.commands._gen_flags import UPDATE_SHIM_FLAG, Request, add_gen_flags, check_shim_flags, read_request
+from opgen.commands._gen_flags import (
+    FORCE_SCHEMA_FLAG,
+    UPDATE_SHIM_FLAG,
+    Request,
+    add_gen_flags,
+    check_shim_flags,
+    read_request,
+)
 from opgen.diagnostics import Diagnostics, UserError
 from opgen.dispatch_keys import TORCH_DISPATCH_KEYS, DispatchKey
 from opgen.frontend.fallback_ops import load_shims
 from opgen.frontend.native_aot import FLAG as NATIVE_AOT_FLAG
 from opgen.frontend.native_aot import load_native_aot, native_aot_modules
 from opgen.frontend.native_functions import load_program
+from opgen.frontend.selection import warn_without_selection
 from opgen.frozen_dataclass import dataclass
 from opgen.output.build_files import render_install_list
 from opgen.output.dependencies import GROUPS, XPU_GROUP, emit_dependencies
@@ -210,6 +218,8 @@ def load_aten(inputs: Inputs, request: Request, log: Diagnostics) -> Program | N
     )
     if program is None:
         return None
+    if request.options.force_schema_registration and request.selected_names is None and request.selection_path is None:
+        warn_without_selection(FORCE_SCHEMA_FLAG, log)
     if request.native_aot_folder is not None and not program.release.native_aot_stubs:
         if "native_aot_ops_dir" in request.flags:
             message = f"{NATIVE_AOT_FLAG} has no effect on the sources of torch {program.release.name}"

@@ -22,7 +22,7 @@ from opgen.frontend.functionalization_rules import check_functionalization
 from opgen.frontend.groups import Forms, add_forms, group_forms, group_functions, group_views
 from opgen.frontend.nodes import ListNode, MappingNode, Node, Scalar, load_yaml
 from opgen.frontend.rules import check_between, check_each
-from opgen.frontend.selection import KnownOperators, select, warn_of_unused_permission
+from opgen.frontend.selection import ALLOW_UNKNOWN_FLAG, KnownOperators, select, warn_without_selection
 from opgen.frontend.structured_rules import check_structured_types
 from opgen.frontend.tags import TagDefinition, load_tags
 from opgen.frozen_dataclass import dataclass
@@ -165,7 +165,7 @@ def load_program(
         names = [f"{f.namespace}::{f.func.name.text}" for f in definitions.functions]
         known = KnownOperators.of(names, must_exist=not allow_unknown_operators)
     elif allow_unknown_operators and definitions is not None:
-        warn_of_unused_permission(log)
+        warn_without_selection(ALLOW_UNKNOWN_FLAG, log)
     selector = select(selected_names, selection_path, log, known)
     if definitions is None or selector is None or log.has_errors:
         return None

@@ -240,10 +240,9 @@ def select(
     return SelectiveBuilder.get_nop_selector() if path is None else load_selection(path, log, known, TRACED_DTYPES)
 
 
-def warn_of_unused_permission(log: Diagnostics) -> None:
-    """Report that `--allow-unknown-operators` is given and no selection is."""
-    message = f"{ALLOW_UNKNOWN_FLAG} has no effect without a selection"
-    log.warning("flag-without-effect", message, label="it is about operators that a selection names")
+def warn_without_selection(flag: str, log: Diagnostics) -> None:
+    """Report that a flag about selected operators is given and no selection is."""
+    log.warning("flag-without-effect", f"{flag} has no effect without a selection", label="all operators are selected")
 
 
 def check_words(flag: str, words: Sequence[str], what: str, legal: Collection[str], log: Diagnostics) -> None:
