@@ -1,13 +1,13 @@
-"""Programs that import torchgen → the same programs, running on opgen.
+"""A drop-in replacement for torchgen: programs that import torchgen run on opgen instead.
 
     import opgen.as_torchgen
     opgen.as_torchgen.install()
 
     from torchgen.gen import parse_native_yaml      # opgen's
 
-The modules below this package have torchgen's names and its calling conventions (methods where torchgen has
-methods, lists that may be changed, `AssertionError` for errors), over opgen's values.  Nothing else in opgen
-imports them.  docs/library.md says what there is, and which name of opgen's each stands for.
+The modules in this package have torchgen's names and APIs (methods where torchgen has methods, mutable lists,
+`AssertionError` for errors), and wrap opgen's values.  Nothing else in opgen imports them.  docs/library.md lists
+the supported names and their counterparts in opgen.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Runs a program with opgen in torchgen's place.
+"""Runs a program with opgen instead of torchgen.
 
     python -m opgen.as_torchgen path/to/generator.py --its flags
     python -m opgen.as_torchgen -m codegen.gen_backend --its flags
 
-Processes that the program starts are not affected: each of them would have to run this way too.
+Processes that the program starts are not affected; each must be run this way too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USAGE: Final = "usage: python -m opgen.as_torchgen [-m] PROGRAM [ARGUMENT ...]\n
 
 
 def main() -> int:
-    """Run the program that the command line names; return 2 if it names none."""
+    """Run the program on the command line; return 2 if there is none."""
     arguments = sys.argv[1:]
     as_module = arguments[:1] == ["-m"]
     program = arguments[1:] if as_module else arguments
@@ -34,7 +34,7 @@ def main() -> int:
     if not Path(program[0]).exists():
         sys.stderr.write(f"error: there is no program '{program[0]}'\n{USAGE}")
         return 2
-    # A program finds the modules beside it, as it does when Python runs it.
+    # A program can import modules from its own folder, as when Python runs it.
     sys.path[0] = str(Path(program[0]).resolve().parent)
     runpy.run_path(program[0], run_name="__main__")
     return 0

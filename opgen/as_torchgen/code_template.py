@@ -1,4 +1,4 @@
-"""torchgen's template engine: opgen's, under the same name."""
+"""torchgen's name for the template engine, which is opgen's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Functions about operators → the same functions, which know the operator that they are at.
+"""Functions about operators → the same functions with the operator as context.
 
-Within, the operator's choices about C++ types hold (`local`), and errors say at which operator they are.
+Inside, the operator's options for C++ types apply (`local`), and errors have its location.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @contextmanager
 def native_function_manager(g: context.Operator) -> Iterator[None]:
-    """Make an operator, or the out form of a group, the one that code within is about."""
+    """Make an operator, or the out form of a group, the context of the code inside."""
     function = g.out if isinstance(g, NativeFunctionsGroup) else g
     function = function.view if isinstance(function, NativeFunctionsViewGroup) else function
     choices = TypePolicy.from_function(function)
@@ -35,7 +35,7 @@ def native_function_manager(g: context.Operator) -> Iterator[None]:
 
 
 def with_native_function(func: Callable[P, T]) -> Callable[P, T]:
-    """Run a function at the operator that is its first argument of that kind, or that such a list begins with."""
+    """Run a function in the context of its first operator argument, or of the first operator of a list."""
     return context.within(native_function_manager, func)
 
 

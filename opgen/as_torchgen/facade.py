@@ -1,7 +1,7 @@
-"""A class of opgen's values → a class that torchgen's users can call, ask and test instances with.
+"""A class of opgen's values → a class that torchgen's users can call and use in `isinstance`.
 
 BaseType = facade("BaseType", model.BaseType)
-isinstance(Type.parse("Tensor"), BaseType)          # True: what `parse` gives is opgen's value
+isinstance(Type.parse("Tensor"), BaseType)          # True: `parse` returns opgen's value
 FunctionSchema.parse("add(Tensor")                  # an AssertionError, with opgen's message
 """
 
@@ -12,7 +12,7 @@ from functools import wraps
 from inspect import isroutine
 from typing import Any
 
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 
 
 class Facade(type):
@@ -21,12 +21,12 @@ class Facade(type):
     wrapped: type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a value."""
+        """Create a value."""
         with asserted():
             return cls.make(*args, **kwargs)
 
     def make(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a value; a facade whose constructor differs from opgen's has its own `make`."""
+        """Create a value; a facade whose constructor differs from opgen's has its own `make`."""
         return cls.wrapped(*args, **kwargs)
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -36,7 +36,7 @@ class Facade(type):
         return issubclass(other.wrapped if isinstance(other, Facade) else other, cls.wrapped)
 
     def __getattr__(cls, name: str) -> Any:
-        """Return what the class of the values has; errors within its functions are AssertionErrors."""
+        """Return an attribute of the wrapped class; errors in its functions are AssertionErrors."""
         value = getattr(cls.wrapped, name)
         if not isroutine(value):
             return value
@@ -48,7 +48,7 @@ class Facade(type):
 
         return call
 
-    # What enumerations are asked besides.
+    # Operations on enumerations.
 
     def __iter__(cls) -> Iterator[Any]:
         return iter(cls.wrapped)  # type: ignore[call-overload,no-any-return]
@@ -64,5 +64,5 @@ class Facade(type):
 
 
 def facade(name: str, wrapped: type, **attributes: Any) -> Any:
-    """Return the class `name` in front of `wrapped`, with these attributes besides."""
+    """Return the class `name` that wraps `wrapped`, with these additional attributes."""
     return Facade(name, (), {"wrapped": wrapped, "__doc__": wrapped.__doc__, **attributes})

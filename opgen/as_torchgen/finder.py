@@ -1,6 +1,6 @@
-"""The name of a module of torchgen → the module of opgen that is in its place.
+"""The name of a module of torchgen → the module of opgen that replaces it.
 
-`install()` puts a finder before all others.  From then on `import torchgen.model` imports
+`install()` adds a finder before all others.  Then `import torchgen.model` imports
 `opgen.as_torchgen.model`, an installed torchgen is hidden, and a module of torchgen's that opgen doesn't provide
 can't be imported.  `uninstall()` undoes it.
 """
@@ -20,18 +20,18 @@ from typing import Final
 NAME: Final = "torchgen"
 _PACKAGE: Final = "opgen.as_torchgen"
 _ROOT: Final = Path(__file__).resolve().parents[1] / "__init__.py"
-"""What `torchgen.__file__` is: definitions lie below its folder, as with torchgen."""
+"""The value of `torchgen.__file__`; its folder contains the definitions, as in torchgen."""
 
 
 def install() -> None:
-    """Let `import torchgen` import opgen; once more is the same as once."""
+    """Make `import torchgen` import opgen; further calls have no effect."""
     if installed():
         return
     sys.meta_path.insert(0, _Finder(_take_modules()))
 
 
 def uninstall() -> None:
-    """Undo `install()`: modules of an installed torchgen that had been imported are back."""
+    """Undo `install()`: previously imported modules of an installed torchgen are restored."""
     for finder in [each for each in sys.meta_path if isinstance(each, _Finder)]:
         sys.meta_path.remove(finder)
         _take_modules()
@@ -49,13 +49,13 @@ def _take_modules() -> dict[str, ModuleType]:
 
 
 def _installed_folders() -> list[str]:
-    """Return where the installed torchgen is: nothing is imported from there, but its definitions are torch's."""
+    """Return the folder of the installed torchgen, for its definitions; nothing is imported from there."""
     spec = PathFinder.find_spec(NAME)
     return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 class _Finder(MetaPathFinder):
-    """Finds torchgen and its modules, and nothing else."""
+    """Finds only torchgen and its modules."""
 
     def __init__(self, hidden: dict[str, ModuleType]) -> None:
         self.hidden = hidden
@@ -64,7 +64,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return how a module of torchgen is made; None for any other; ModuleNotFoundError if there is none."""
+        """Return the spec of a module of torchgen; None for others.  Raises ModuleNotFoundError if there is none."""
         del path, target
         if fullname == NAME:
             spec = ModuleSpec(NAME, _RootLoader(), origin=str(_ROOT), is_package=True)
@@ -82,12 +82,12 @@ class _Finder(MetaPathFinder):
         return ModuleSpec(fullname, _Loader(own), origin=found.origin, is_package=is_package)
 
 
-_OWN_MODULES: Final = frozenset({"__main__", "finder", "facade", "mistakes", "programs"})
-"""Modules of this package that stand for none of torchgen's."""
+_OWN_MODULES: Final = frozenset({"__main__", "finder", "facade", "errors", "programs"})
+"""Modules of this package without a counterpart in torchgen."""
 
 
 class _RootLoader(InspectLoader):
-    """Makes `torchgen` itself, which holds nothing but its modules."""
+    """Loads `torchgen` itself, which contains only its modules."""
 
     def get_source(self, fullname: str) -> str:
         del fullname
@@ -95,7 +95,7 @@ class _RootLoader(InspectLoader):
 
 
 class _Loader(InspectLoader):
-    """Gives one of opgen's modules under torchgen's name: it is the same module."""
+    """Loads one of opgen's modules under torchgen's name: it is the same module."""
 
     def __init__(self, own: str) -> None:
         self.own = own

@@ -1,4 +1,4 @@
-"""torchgen's `gen`: definitions → functions, groups and kernels, and pieces of C++ about them.
+"""torchgen's `gen`: definitions → functions, groups and kernels, and snippets of C++ for them.
 
     parsed = parse_native_yaml("native_functions.yaml", "tags.yaml")
     get_grouped_native_functions(parsed.native_functions)
@@ -21,7 +21,7 @@ from opgen.api.signatures import Signatures
 from opgen.as_torchgen.api.types.signatures import CppSignature, DispatcherSignature
 from opgen.as_torchgen.context import with_native_function
 from opgen.as_torchgen.dest.native_functions import compute_native_function_declaration
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.programs import LINE, program_of, read_entries, read_file
 from opgen.as_torchgen.utils import FileManager as FileManager
 from opgen.as_torchgen.utils import NamespaceHelper, concatMap
@@ -67,7 +67,7 @@ class ParsedYaml(NamedTuple):
 
 
 _GLOBAL_PARSE_NATIVE_YAML_CACHE: dict[str, ParsedYaml] = {}
-"""What files were read before, as torchgen remembers it: clear it to read them again."""
+"""The cache of read files, as in torchgen: clear it to read them again."""
 
 
 def parse_native_yaml(
@@ -128,14 +128,14 @@ def parse_tags_yaml(path: str) -> set[str]:
 
 
 def get_grouped_native_functions(native_functions: Iterable[NativeFunction]) -> list[Group]:
-    """Return the functions; those that are forms of one operator as one group."""
+    """Return the functions, with forms of one operator as one group."""
     return list(gen_library.get_grouped_native_functions(native_functions))
 
 
 def get_grouped_by_view_native_functions(
     native_functions: Iterable[NativeFunction],
 ) -> list[NativeFunction | NativeFunctionsViewGroup]:
-    """Return the functions; a view with its copying and in-place forms as one group."""
+    """Return the functions, with each view, its `_copy` form and its in-place form as one group."""
     return list(gen_library.get_grouped_by_view_native_functions(native_functions))
 
 
@@ -148,7 +148,7 @@ def get_custom_build_selector(
 
 
 def error_check_native_functions(funcs: Sequence[NativeFunction]) -> None:
-    """Check what must hold between functions; AssertionError with everything that doesn't."""
+    """Check the rules between functions; raise AssertionError with all errors."""
     wrong = list(_mistakes_between({function.func.name: function for function in funcs}.values()))
     if wrong:
         raise AssertionError("\n".join(wrong))
@@ -176,7 +176,7 @@ def _mistakes_between(functions: Iterable[NativeFunction]) -> Iterator[str]:
 
 
 def get_native_function_declarations_from_ns_grouped_kernels(*, ns_grouped_kernels: dict[str, list[str]]) -> list[str]:
-    """Return declarations, each namespace opened before its own and closed after them."""
+    """Return declarations, each namespace opened before and closed after its declarations."""
     lines: list[str] = []
     for namespace, kernels in ns_grouped_kernels.items():
         helper = NamespaceHelper(namespace, max_level=4)
@@ -221,7 +221,7 @@ def compute_meta_function_declaration(g: NativeFunctionsGroup) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RegisterSchema:
-    """Makes the statements that tell the dispatcher of schemas."""
+    """Generates the statements that register schemas."""
 
     selector: SelectiveBuilder
     known_tags: dict[str, int] = field(default_factory=dict)
@@ -245,7 +245,7 @@ class RegisterSchema:
 def get_native_function_schema_registrations(
     *, native_functions: Sequence[NativeFunction], schema_selector: SelectiveBuilder
 ) -> tuple[list[str], str]:
-    """Return the statements for torch's own library, and the blocks of others."""
+    """Return the statements for torch's own library, and the blocks of other libraries."""
     by_namespace: dict[str, list[NativeFunction]] = {}
     for function in native_functions:
         by_namespace.setdefault(function.namespace, []).append(function)
@@ -266,7 +266,7 @@ def get_native_function_schema_registrations(
 def static_dispatch(
     sig: CppSignature | DispatcherSignature, f: NativeFunction, backend_indices: list[BackendIndex]
 ) -> str:
-    """Return the statements that call the kernel of the right one of some backends; empty if there are none."""
+    """Return the statements that select the backend and call its kernel; empty if there are no backends."""
     del sig
     if not backend_indices or f.manual_kernel_registration:
         return ""

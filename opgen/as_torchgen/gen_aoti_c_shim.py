@@ -10,7 +10,7 @@ from opgen.as_torchgen.aoti.fallback_ops import NULL_RESULTS
 from opgen.as_torchgen.aoti.fallback_ops import aten_shimified_ops as aten_shimified_ops
 from opgen.as_torchgen.aoti.fallback_ops import inductor_fallback_ops as inductor_fallback_ops
 from opgen.as_torchgen.api.types.signatures import CppSignature, CppSignatureGroup
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.programs import release_of_torch
 from opgen.dest.aoti_c_shim import declarations, definitions
 from opgen.frozen_dataclass import dataclass
@@ -26,7 +26,7 @@ from opgen.model import (
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator, as far as its C functions depend on it."""
+    """The properties of an operator that its C functions depend on."""
 
     func: FunctionSchema
 
@@ -58,7 +58,7 @@ def get_backend_index_for_aoti(
     backend_indices: Mapping[DispatchKey, BackendIndex],
     extend_aoti_c_shim: bool,
 ) -> BackendIndex | None:
-    """Return the kernels that serve `func` on a device; None if there is none."""
+    """Return the kernels for `func` on a device; None if there are none."""
     keys = [] if dispatch_key is None else [dispatch_key]
     group = func_group_mapping.get(func.func.name)
     for key in keys:
@@ -67,7 +67,7 @@ def get_backend_index_for_aoti(
             index.has_kernel(func) or (group is not None and group.structured and index.has_kernel(group))
         ):
             return index
-    # Devices that extend torch's bring their own kernels.
+    # Devices outside of torch have their own kernels.
     composite = () if extend_aoti_c_shim or dispatch_key is None else _COMPOSITE_KEYS
     return next((index for key in composite if (index := backend_indices[key]).has_kernel(func)), None)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from opgen import gen_backend_stubs
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.programs import release_of_torch
 from opgen.backend.backend_yaml import load_backend
 from opgen.diagnostics import Diagnostics, UserError
@@ -19,7 +19,7 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 
 class ParsedExternalYaml(NamedTuple):
-    """What a backend YAML says."""
+    """The contents of a backend YAML."""
 
     backend_key: DispatchKey | None
     autograd_key: DispatchKey | None

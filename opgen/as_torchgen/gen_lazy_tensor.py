@@ -10,7 +10,7 @@ from opgen import gen_lazy_tensor
 from opgen.api.lazy import VALUE_CLASS, value_type
 from opgen.as_torchgen.api.lazy import setValueT
 from opgen.as_torchgen.dest.lazy_ir import GenLazyIR, GenLazyNativeFuncDefinition
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 
 _SIGNATURE: Final = signature(gen_lazy_tensor.run_gen_lazy_tensor)
 

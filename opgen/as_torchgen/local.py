@@ -1,6 +1,6 @@
-"""What torchgen keeps in variables of the thread: the choices about C++ types that hold for the moment.
+"""torchgen's thread-local options for C++ types.
 
-opgen passes them as an argument, a `TypePolicy`; `policy()` is that of the moment.
+opgen passes them as an argument, a `TypePolicy`; `policy()` returns the current one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _locals: Final = _Locals()
 
 
 def policy() -> TypePolicy:
-    """Return the choices that hold for the moment."""
+    """Return the current options."""
     return _locals.policy
 
 
 def use_const_ref_for_mutable_tensors() -> bool:
-    """Return whether tensors that are written to are `const Tensor &`."""
+    """Return whether mutated tensors are `const Tensor &`."""
     return _locals.policy.use_const_ref_for_mutable_tensors
 
 
 def use_ilistref_for_tensor_lists() -> bool:
-    """Return whether lists of tensors are `const ITensorListRef &`."""
+    """Return whether tensor lists are `const ITensorListRef &`."""
     return _locals.policy.use_ilistref_for_tensor_lists
 
 
 @contextmanager
 def parametrize(*, use_const_ref_for_mutable_tensors: bool, use_ilistref_for_tensor_lists: bool) -> Iterator[None]:
-    """Make these choices within."""
+    """Set the options in this context."""
     before = _locals.policy
     _locals.policy = TypePolicy(use_const_ref_for_mutable_tensors, use_ilistref_for_tensor_lists)
     try:

@@ -2,7 +2,7 @@
 
     NativeFunction.from_yaml({"func": "f(Tensor self) -> Tensor"}, Location("ops.yaml", 1), set())
 
-What programs change is theirs to change: `dispatch_keys`, the index of a `BackendIndex`, a function's tags.
+Values that programs mutate are mutable: `dispatch_keys`, the index of a `BackendIndex`, a function's tags.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _from_yaml(
     valid_tags: Iterable[str],
     ignore_keys: Iterable[_Key] | None = None,
 ) -> tuple[model.NativeFunction, KernelIndices]:
-    """Read one entry, as YAML readers give it; AssertionError if it is wrong by itself."""
+    """Read one entry, as loaded by a YAML reader; raise AssertionError if it has errors."""
     function, kernels = read_entry(ei, loc, valid_tags, ignore_keys or ())
     return function, {key: {function.func.name: kernel} for key, kernel in kernels.items()}
 
@@ -81,7 +81,7 @@ ViewSchemaKind = facade("ViewSchemaKind", model.ViewSchemaKind)
 
 
 class _TorchDispatchModeKey(Enum):
-    """The modes that may be at work where an operator is called from Python."""
+    """The modes that may be active when an operator is called from Python."""
 
     FAKE = auto()
     PROXY = auto()
@@ -108,5 +108,5 @@ parse_returns = model.parse_returns
 
 
 def is_structured_dispatch_key(dk: _Key) -> bool:
-    """Return whether the kernels of structured operators are structured ones under `dk`."""
+    """Return whether the kernels of structured operators are structured under `dk`."""
     return dk in STRUCTURED_DISPATCH_KEYS

@@ -1,8 +1,8 @@
-"""torchgen's derivation of missing forms, over opgen's."""
+"""torchgen's derivation of missing forms, based on opgen's."""
 
 from __future__ import annotations
 
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.programs import own, release_of_torch
 from opgen.frontend.derive import derive_group, out_schema
 from opgen.frontend.groups import group_forms
@@ -12,7 +12,7 @@ OUT_OPS_THAT_DONT_GET_GROUPED_PROPERLY = [
     "adaptive_avg_pool3d_backward.grad_input",
     "_slow_conv2d_backward.grad_input",
 ]
-"""Out operators that no functional form goes with.  opgen needs no such list: it takes all of them as they are."""
+"""Out operators without a functional form.  opgen needs no such list, since it accepts all of them."""
 
 
 def _out_schema(func: FunctionSchema, kind: SchemaKind) -> FunctionSchema:
@@ -48,7 +48,7 @@ def pre_group_native_functions(
 def add_generated_native_functions(
     rs: list[NativeFunction], indices: dict[DispatchKey, dict[OperatorName, BackendMetadata]]
 ) -> None:
-    """Add the forms that entries ask for to the functions, and their kernels to the kernels."""
+    """Add the forms that entries request, with their kernels."""
     release = release_of_torch()
     for forms in list(group_forms(rs).values()):
         for derived in derive_group(forms, release):

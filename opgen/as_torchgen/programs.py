@@ -1,7 +1,7 @@
 """Entries as Python data → opgen's functions and kernels; functions → a `Program` for opgen's emitters.
 
-torchgen's users read YAML themselves and hand over dictionaries, some with `__line__` (`gen.LineLoader`).  opgen's
-front end reads text, so that its reports can point at it: the dictionaries are written as YAML again.
+torchgen's users read YAML themselves and pass dictionaries, some with `__line__` (`gen.LineLoader`).  opgen's
+front end reads text, to report locations in it, so the dictionaries are converted back to YAML.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.yaml_utils import YamlDumper
 from opgen.diagnostics import Diagnostics, Source, Span, UserError
 from opgen.frontend import entries
@@ -34,7 +34,7 @@ LINE = "__line__"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an entry stands."""
+    """The location of an entry."""
 
     file: str
     line: int
@@ -53,12 +53,12 @@ def release_of_torch() -> Release:
 
 
 def program_of(selector: SelectiveBuilder) -> Program:
-    """Return a program without operators: what opgen's emitters ask about single ones needs no more."""
+    """Return a program without operators, which is sufficient for emitters of single operators."""
     return Program((), (), (), FrozenMap(), selector, release_of_torch(), FrozenMap())
 
 
 def own(function: NativeFunction, loc: Location) -> NativeFunction:
-    """Return a function that is the caller's to change, as far as functions of torchgen's are."""
+    """Return a function that the caller can mutate to the same extent as torchgen's functions."""
     changed: dict[str, Any] = {
         "loc": loc,
         "variants": set(function.variants),
@@ -74,7 +74,7 @@ def own(function: NativeFunction, loc: Location) -> NativeFunction:
 def read_entry(
     entry: Mapping[str, object], loc: Location, valid_tags: Iterable[str], ignored_keys: Iterable[DispatchKey]
 ) -> tuple[NativeFunction, Mapping[DispatchKey, BackendMetadata]]:
-    """Return the function of an entry and its kernels; AssertionError with everything that is wrong in it."""
+    """Return the function of an entry and its kernels; raise AssertionError with all errors."""
     log = Diagnostics()
     node = load_yaml(Source(str(loc), _text([entry])), log)
     tags = load_tags(_tags_source(valid_tags), log)
@@ -89,7 +89,7 @@ def read_entry(
 
 @asserted()
 def read_file(path: Path, tags_path: Path, ignored_keys: Iterable[DispatchKey]) -> Definitions:
-    """Return what a file defines; AssertionError with everything that is wrong in it."""
+    """Return the definitions of a file; raise AssertionError with all errors."""
     log = Diagnostics()
     return _own_all(load_definitions(path, tags_path, log, ignored_keys), {}, str(path), log)
 
@@ -98,7 +98,7 @@ def read_file(path: Path, tags_path: Path, ignored_keys: Iterable[DispatchKey]) 
 def read_entries(
     listed: Sequence[Mapping[str, object]], valid_tags: Iterable[str], ignored_keys: Iterable[DispatchKey], name: str
 ) -> Definitions:
-    """Return what entries define together; AssertionError with everything that is wrong in them."""
+    """Return the definitions of entries; raise AssertionError with all errors."""
     log = Diagnostics()
     source = Source(name, _text(listed))
     definitions = load_definitions(source, _tags_source(valid_tags), log, ignored_keys)

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Target(Enum):
-    """What a generator is to make for an operator."""
+    """The code that a generator makes for an operator."""
 
     DEFINITION = auto()
     DECLARATION = auto()
@@ -46,18 +46,18 @@ class Target(Enum):
 
 
 def mapMaybe(func: Callable[[T], S | None], xs: Iterable[T]) -> Iterator[S]:
-    """Yield what `func` makes of each element, without None."""
+    """Yield the results of `func` that are not None."""
     return (made for made in map(func, xs) if made is not None)
 
 
 def concatMap(func: Callable[[T], Sequence[S]], xs: Iterable[T]) -> Iterator[S]:
-    """Yield the elements of what `func` makes of each element."""
+    """Yield the elements of the lists that `func` returns."""
     return (each for x in xs for each in func(x))
 
 
 @contextmanager
 def context(msg_fn: Callable[[], str]) -> Iterator[None]:
-    """Add what `msg_fn` says to the message of an error within."""
+    """Add the result of `msg_fn` to the message of an error inside."""
     try:
         yield
     except Exception as error:
@@ -67,17 +67,17 @@ def context(msg_fn: Callable[[], str]) -> Iterator[None]:
 
 
 def string_stable_hash(s: str) -> int:
-    """Return a number for a text, the same in every process."""
+    """Return a hash of a string that is the same in every process."""
     return int.from_bytes(hashlib.sha1(s.encode("latin1"), usedforsecurity=False).digest(), "little")
 
 
 def dataclass_repr(obj: Any, indent: int = 0, width: int = 80) -> str:
-    """Return the text of a dataclass, on several lines if it is long."""
+    """Return the representation of a dataclass, on several lines if it is long."""
     return pformat(obj, indent, width)
 
 
 class NamespaceHelper:
-    """A name in nested namespaces of C++, and what opens and closes them."""
+    """A name in nested C++ namespaces, and their opening and closing lines."""
 
     def __init__(self, namespace_str: str, entity_name: str = "", max_level: int = 2) -> None:
         names = namespace_str.split("::")
@@ -91,7 +91,7 @@ class NamespaceHelper:
 
     @staticmethod
     def from_namespaced_entity(namespaced_entity: str, max_level: int = 2) -> NamespaceHelper:
-        """Take `at::native::add` apart."""
+        """Split `at::native::add`."""
         namespace, _, entity = namespaced_entity.rpartition("::")
         return NamespaceHelper(namespace, entity, max_level)
 
@@ -101,11 +101,11 @@ class NamespaceHelper:
 
 
 class FileManager(file_manager.FileManager):
-    """opgen's `FileManager`, with what torchgen's answers besides."""
+    """opgen's `FileManager`, with torchgen's additional methods."""
 
     @property
     def filenames(self) -> set[str]:
-        """What was written, or would have been."""
+        """The files that were written, or would have been."""
         return {str(path) for path in self.files}
 
     def template_dir_for_comments(self) -> str:
@@ -114,7 +114,7 @@ class FileManager(file_manager.FileManager):
 
 
 def make_file_manager(options: Namespace, install_dir: str | Path | None = None) -> FileManager:
-    """Return a manager for the folders that a command line names."""
+    """Return a manager for the folders on the command line."""
     template_dir = Path(options.source_path) / "templates"
     folder = options.install_dir if install_dir is None else install_dir
     return FileManager(folder, template_dir, options.dry_run)

@@ -1,4 +1,4 @@
-"""The YAML reader that torchgen's users derive theirs from: PyYAML's, in C where there is one."""
+"""The YAML loader that torchgen's users subclass: PyYAML's, in C if available."""
 
 from __future__ import annotations
 

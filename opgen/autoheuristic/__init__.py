@@ -1,9 +1,9 @@
-"""Inductor's learned heuristics: measurements → a Python module that Inductor asks which choice to make.
+"""Inductor's learned heuristics: measurements → a Python module with which Inductor selects choices.
 
 opgen autoheuristic mm.txt --heuristic-name MyMM --output-dir heuristics    →  heuristics/_MyMM.py
 
 import opgen.autoheuristic
-opgen.autoheuristic.use("heuristics")                                      Inductor follows it from here on
+opgen.autoheuristic.use("heuristics")                                      Inductor uses it from here on
 """
 
 from __future__ import annotations

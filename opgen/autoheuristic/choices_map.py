@@ -1,6 +1,6 @@
-"""A heuristic and two of its features → which choice it makes for a grid of their values.
+"""A heuristic and two of its features → its choices for a grid of their values.
 
-m and n, all else fixed: k = 1024  →  rows of cells, each with a leaf
+m and n, with k = 1024  →  rows of cells, each with a leaf
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ RANGE_FLAG: Final = "--range"
 CELLS: Final = 64
 """Cells of a grid in each direction."""
 _LOGARITHMIC: Final = 32
-"""From this ratio of the greatest to the least number on, an axis is logarithmic."""
+"""The ratio of the greatest to the least number from which an axis is logarithmic."""
 
 Derive: TypeAlias = "Callable[[Mapping[str, Value]], Mapping[str, Value]]"
-"""What torch computes of the values of a heuristic's features."""
+"""Computes derived features from the values of features."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One feature of the two."""
+    """One of the two features."""
 
     name: str
     low: Number
@@ -43,7 +43,7 @@ class Axis:
         return self.low > 0 and self.high / self.low >= _LOGARITHMIC
 
     def value(self, share: float) -> Number:
-        """Return the number at a share of the axis's length; a whole one if both ends are."""
+        """Return the number at a fraction of the axis's length; an integer if both ends are."""
         if self.is_logarithmic:
             exact = math.exp(math.log(self.low) * (1 - share) + math.log(self.high) * share)
         else:
@@ -65,18 +65,18 @@ class ChoicesMap:
 
 @dataclass(frozen=True, slots=True)
 class MapFlags:
-    """What a user asks to be drawn."""
+    """The options of a drawing."""
 
     over: tuple[str, ...] = ()
-    """The two features; empty for those that the tree looks at most."""
+    """The two features; empty for those that the tree uses most."""
     at: tuple[tuple[str, Value], ...] = ()
     """Values of other features, by name."""
     ranges: tuple[Axis, ...] = ()
-    """What part of a feature to draw."""
+    """The ranges of features to draw."""
 
 
 def draw_map(heuristic: ReadHeuristic, flags: MapFlags, derive: Derive, log: Diagnostics) -> ChoicesMap | None:
-    """Return the choices over two features; None, with an error logged, if there are no such two."""
+    """Return the choices over two features; None, with an error logged, if there are fewer."""
     names = numeric_features(heuristic)
     _check_names(OVER_FLAG, flags.over, names, heuristic, log)
     _check_names(RANGE_FLAG, [axis.name for axis in flags.ranges], names, heuristic, log)
@@ -103,7 +103,7 @@ def _check_names(
 
 
 def numeric_features(heuristic: ReadHeuristic) -> tuple[str, ...]:
-    """Return the numerical features: first those that the tree uses most, also in formulas, then all others known."""
+    """Return the numerical features: first those that the tree uses most, also in formulas, then the others."""
     counts = Counter[str]()
     for part in walk(heuristic.tree):
         if isinstance(part, Split) and isinstance(part.condition, AtMost):
@@ -113,7 +113,7 @@ def numeric_features(heuristic: ReadHeuristic) -> tuple[str, ...]:
 
 
 def asked_features(heuristic: ReadHeuristic) -> frozenset[str]:
-    """Return the features that the tree looks at."""
+    """Return the features that the tree uses."""
     return frozenset(part.condition.feature.name for part in walk(heuristic.tree) if isinstance(part, Split))
 
 
@@ -134,8 +134,8 @@ def compute_map(
         heuristic: its tree decides.
         across: the horizontal axis.
         up: the vertical axis.
-        given: values of other features, instead of those that are typical.
-        derive: computes features of others; what it gives takes the place of typical values, not of those given.
+        given: values of other features, which replace typical ones.
+        derive: computes features from others; the results replace typical values, but not given ones.
     """
     fixed = {**typical_values(heuristic), **given}
     drawn = {across.name, up.name}
@@ -155,7 +155,7 @@ def compute_map(
 
 
 def typical_values(heuristic: ReadHeuristic) -> dict[str, Value]:
-    """Return a value for each feature that the tree needs: from the middle of its range, or a text that is known."""
+    """Return a typical value of each feature that the tree needs: the middle of its range, or a known string."""
     values: dict[str, Value] = {}
     values.update((name, find_axis(heuristic, name).value(0.5)) for name in numeric_features(heuristic))
     for name, text in heuristic.texts:
@@ -167,7 +167,7 @@ def typical_values(heuristic: ReadHeuristic) -> dict[str, Value]:
 
 
 def find_axis(heuristic: ReadHeuristic, name: str) -> Axis:
-    """Return the range of a feature: what was measured, or else what includes all thresholds."""
+    """Return the range of a feature: the measured one, or else one with all thresholds."""
     for known, low, high in heuristic.numbers:
         if known == name and low < high:
             return Axis(name, low, high)

@@ -1,9 +1,9 @@
-"""A program → its measurements: runs a script in this process, with a torch that needs no GPU to collect.
+"""A program → its measurements: runs a script in this process, with torch changed to collect without a GPU.
 
     python -m opgen.autoheuristic.collected_program script.py --flags of the script
 
-`opgen autoheuristic collect` starts it, with the variables in the environment that make torch collect.  The script
-runs as if Python ran it: `sys.argv`, `sys.path` and `__name__` are as usual.
+`opgen autoheuristic collect` starts it, with the environment variables that make torch collect.  The script
+runs as under Python: `sys.argv`, `sys.path` and `__name__` are as usual.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from opgen.autoheuristic.loading import COLLECTOR, allow_missing_gpu
 
 
 class _CollectorFinder(MetaPathFinder):
-    """Finds torch's collector as usual, and changes it once it is loaded.
+    """Finds torch's collector as usual, and patches it after it is loaded.
 
     torch is not imported before the script does so itself: the script may set variables that torch reads then.
     """
@@ -39,7 +39,7 @@ class _CollectorFinder(MetaPathFinder):
 
 
 class _CollectorLoader(Loader):
-    """Loads a module as another loader does, and then allows for a missing GPU."""
+    """Loads a module with another loader, and then patches it for machines without a GPU."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader

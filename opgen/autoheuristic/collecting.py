@@ -21,11 +21,11 @@ _PROGRAM: Final = "opgen.autoheuristic.collected_program"
 
 
 def collect(name: str, path: Path, script: Path, arguments: Sequence[str], log: Diagnostics) -> int:
-    """Run a script in a process of its own; its exit code.
+    """Run a script in a new process; return its exit code.
 
     Args:
         name: the decision to measure.
-        path: the log; torch appends to it while the script runs, so what was measured before a crash is kept.
+        path: the log; torch appends to it while the script runs, so measurements before a crash are kept.
         script: the program.
         arguments: its arguments.
         log: gets the reason if the script can't be run, or if nothing was measured.
@@ -54,7 +54,7 @@ def collect(name: str, path: Path, script: Path, arguments: Sequence[str], log: 
 
 
 def _is_log_of(name: str, path: Path) -> bool:
-    """Return whether the file begins as torch's log of that decision does; an empty file does not."""
+    """Return whether the file is a log of the decision by torch; an empty file is not."""
     try:
         with path.open(encoding="utf-8") as file:
             header = json.loads(file.readline())

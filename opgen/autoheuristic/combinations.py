@@ -4,7 +4,7 @@
     "k / (m * n)"    _ratio(k, m * n), which is 0 where m * n is 0
     "k % 8"          _remainder(k, 8)
 
-Values for training and the code use the same operators of Python on the same numbers, so they agree exactly.
+Training and the generated code apply the same Python operators to the same numbers, so they agree exactly.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _BINARY: Final[Mapping[type[ast.operator], Callable[[Number, Number], Number]]] 
 )
 _GUARDED: Final[Mapping[type[ast.operator], str]] = MappingProxyType({ast.Div: "_ratio", ast.Mod: "_remainder"})
 HELPERS: Final = tuple(sorted(_GUARDED.values()))
-"""The functions that code of combined features may call."""
+"""The functions that the code of combined features may call."""
 
 
 def parse_combination(text: str, features: Sequence[Feature], log: Diagnostics) -> Feature | None:
-    """Return the feature that a formula describes; None, with errors logged, if it describes none."""
+    """Return the feature of a formula; None, with errors logged, if the formula is invalid."""
     source = Source(FLAG, text)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -60,7 +60,7 @@ def parse_combination(text: str, features: Sequence[Feature], log: Diagnostics) 
 
 
 def _node_span(source: Source, lead: int, node: ast.AST) -> Span:
-    """Return where the node is; the whole formula for what has no place, and for a formula over several lines."""
+    """Return the span of a node; that of the formula for nodes without location and formulas with several lines."""
     start, end = getattr(node, "col_offset", None), getattr(node, "end_col_offset", None)
     if start is None or end is None or not source.text.isascii() or "\n" in source.text:
         return source.span(0, len(source.text))
@@ -92,7 +92,7 @@ def _is_finite(value: object) -> bool:
 
 
 def products(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return the products of each two features with numbers whose names Python can read."""
+    """Return the products of all pairs of numerical features whose names Python can parse."""
     names = [f.name for f in features if not f.is_categorical and not f.is_combined and f.name.isidentifier()]
     return tuple(Feature(f"{one} * {other}", is_combined=True) for one, other in combinations(names, 2))
 
@@ -135,12 +135,12 @@ def code(formula: str, variables: Mapping[str, str]) -> str:
 
 
 def names_in(formula: str) -> tuple[str, ...]:
-    """Return the features that a formula is made of, sorted."""
+    """Return the features in a formula, sorted."""
     return tuple(sorted({node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}))
 
 
 class _Coded(ast.NodeTransformer):
-    """Puts a variable in the place of each feature, and guarded functions in the place of `/` and `%`."""
+    """Replaces features by variables, and `/` and `%` by guarded functions."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables

@@ -19,13 +19,13 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 _CHARACTER: Final = 7
-"""Width of a character, in pixels, in the font that is asked for."""
+"""Width of a character, in pixels, in the font of the drawing."""
 _ROW: Final = 30
 _BOX: Final = 22
 _GAP: Final = 56
 _CELL: Final = 8
 _LONGEST: Final = 60
-"""Most characters of a label."""
+"""Maximum number of characters of a label."""
 _ABSTAINS: Final = "#dddddd"
 _NOTHING: Final = "abstains"
 
@@ -43,7 +43,7 @@ class _Box:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What joins two nodes; its label is `yes` or `no`."""
+    """An edge between two nodes, with the label `yes` or `no`."""
 
     x1: int
     y1: int
@@ -88,7 +88,7 @@ def _place(
     boxes: list[_Box],
     lines: list[_Line],
 ) -> tuple[int, int]:
-    """Add the boxes and lines of a tree whose first leaf is in `row`; the middle of its root, and the next row."""
+    """Add the boxes and lines of a tree from `row` on; return the middle of its root, and the next row."""
     text = _label(tree, heuristic.choices)
     x, width = lefts[level], _width(text)
     if isinstance(tree, Leaf):
@@ -127,7 +127,7 @@ def _choice(leaf: Leaf, choices: Sequence[str]) -> str:
 
 
 def _colors(heuristic: ReadHeuristic) -> Mapping[str, str]:
-    """Return a color for each choice that the tree makes."""
+    """Return a color for each choice in the tree."""
     leaves = (part for part in walk(heuristic.tree) if isinstance(part, Leaf) and part.ranked)
     names = sorted({_choice(leaf, heuristic.choices) for leaf in leaves})
     return {**{name: _color(at, len(names)) for at, name in enumerate(names)}, _NOTHING: _ABSTAINS}
@@ -175,7 +175,7 @@ def _axis_values(axis: Axis) -> Mapping[str, object]:
 
 
 def _rectangles(drawn: ChoicesMap, choices: Sequence[str], colors: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
-    """Yield the cells of each row, equal neighbors as one."""
+    """Yield the cells of each row, with equal neighbors merged."""
     for row, leaves in enumerate(drawn.rows):
         column = 0
         for name, run in groupby(_choice(leaf, choices) for leaf in leaves):

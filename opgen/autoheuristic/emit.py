@@ -35,10 +35,10 @@ def emit_heuristic(
     """Return the module `_NAME.py`.
 
     Args:
-        name: the name of the class; with several devices, the start of their names.
-        decision: what Inductor calls the decision, such as `mm`.
+        name: the name of the class; with several devices, the prefix of their names.
+        decision: Inductor's name of the decision, such as `mm`.
         trained: the heuristic of each device.
-        settings: what training was asked for.
+        settings: the settings of training.
         templates: the folder of the module's template.
     """
     named = {each.device: name if len(trained) == 1 else device_class(name, each.device) for each in trained}
@@ -62,7 +62,7 @@ def device_class(name: str, device: Device) -> str:
 
 
 def _used(tree: Tree) -> tuple[Feature, ...]:
-    """Return the features that a tree asks for, in the order in which it does."""
+    """Return the features that a tree uses, in order of use."""
     return tuple(dict.fromkeys(part.condition.feature for part in walk(tree) if isinstance(part, Split)))
 
 
@@ -90,7 +90,7 @@ def _class_values(name: str, trained: Trained) -> Mapping[str, object]:
 
 
 def _constant(name: str, items: Iterable[str]) -> Iterator[str]:
-    """Yield a tuple as a constant, as formatters have it; nothing for an empty one."""
+    """Yield a tuple as a constant, as a formatter would; nothing for an empty tuple."""
     listed = list(items)
     if len(listed) == 1:
         yield f"{name} = ({listed[0]},)"
@@ -101,7 +101,7 @@ def _constant(name: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _variables(tree: Tree) -> Mapping[str, str]:
-    """Return a variable for each feature that a tree asks for, and for those that they are computed from."""
+    """Return a variable for each feature that a tree uses, including those that features are computed from."""
     names = list[str]()
     for feature in _used(tree):
         names += [*(combinations.names_in(feature.name) if feature.is_combined else ()), feature.name]
@@ -126,7 +126,7 @@ def _assignments(tree: Tree, variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def tree_size(trained: Trained) -> str:
-    """Return how large a tree is, and how large it was allowed to be."""
+    """Return the size of a tree, and its maximum size."""
     leaves = sum(isinstance(part, Leaf) for part in walk(trained.tree))
     size = f"{leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {depth(trained.tree)}"
     return f"{size}; grown to a depth of {trained.depth}, with at least {trained.leaf_size} inputs in each leaf"

@@ -1,4 +1,4 @@
-"""A folder of heuristics → heuristics that the torch of this process finds, and follows.
+"""A folder of heuristics → heuristics that torch uses in this process.
 
 use("heuristics")    →  ("mm",), the decisions that the folder has heuristics for
 """
@@ -23,10 +23,10 @@ USE_VARIABLE: Final = "TORCHINDUCTOR_AUTOHEURISTIC_USE"
 
 
 def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Make torch follow the heuristics in a folder, before those that come with torch.
+    """Make torch use the heuristics in a folder, with priority over those in torch.
 
-    What Inductor compiled without them is compiled again: the folder's content becomes part of the key of its caches.
-    A call with the same folder loads its files again.
+    Code that Inductor compiled without them is recompiled, since the folder's content becomes part of its cache keys.
+    A call with the same folder reloads its files.
 
     Args:
         directory: the folder that `opgen autoheuristic` wrote to.
@@ -36,7 +36,7 @@ def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
 
     Raises:
         FileNotFoundError: the folder has no heuristics.
-        ImportError: torch is not installed; any other error of a heuristic's module is raised as it is.
+        ImportError: torch is not installed; other exceptions of a heuristic's module are raised unchanged.
     """
     folder = Path(directory).resolve()
     files = sorted(path for path in folder.glob("_*.py") if path.stem != "__init__")
@@ -54,10 +54,10 @@ def use(directory: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _load(module: str) -> Iterator[str]:
-    """Load a module of heuristics anew; yield the names of the decisions that it is about."""
+    """Reload a module of heuristics; yield the names of its decisions."""
     name = f"{ARTIFACTS}.{module}"
     sys.modules.pop(name, None)
-    # Byte code would stay in the user's folder, and Python may take it for that of a file that was just rewritten.
+    # Bytecode would stay in the user's folder, and Python may use it for a file that was just rewritten.
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         loaded = importlib.import_module(name)
@@ -70,7 +70,7 @@ def _load(module: str) -> Iterator[str]:
 
 
 def _forget_loaded_heuristics() -> None:
-    """Have torch look for heuristics again when it next needs one."""
+    """Make torch search for heuristics again when it next needs one."""
     controller = importlib.import_module("torch._inductor.autoheuristic.learned_heuristic_controller")
     controller.LearnedHeuristicController.existing_heuristics.clear()
     controller.LearnedHeuristicController.heuristics_initialized = False
@@ -87,7 +87,7 @@ def _turn_on(decisions: list[str]) -> None:
 
 
 def _mark_caches(files: list[Path]) -> None:
-    """Put the content of the files into the key of the caches of compiled code."""
+    """Add the content of the files to the cache keys of compiled code."""
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     config: Any = importlib.import_module("torch.compiler.config")
     others = [tag for tag in config.cache_key_tag.split(" ") if tag and not tag.startswith("opgen-heuristics=")]
@@ -95,7 +95,7 @@ def _mark_caches(files: list[Path]) -> None:
 
 
 def allow_missing_gpu(collector: Any) -> None:
-    """Make torch take devices without a GPU or without triton for devices without shared memory, instead of failing.
+    """Make torch treat devices without a GPU or Triton as devices without shared memory, instead of failing.
 
     Args:
         collector: the module `COLLECTOR`.

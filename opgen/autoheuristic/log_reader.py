@@ -27,9 +27,9 @@ from opgen.frozen_dataclass import dataclass
 CHOICE: Final = "choice"
 FEEDBACK: Final = "feedback"
 FEWEST_INPUTS: Final = 10
-"""With fewer different inputs there is nothing to learn from, and to test with."""
+"""The minimum number of distinct inputs for training and testing."""
 _MAX_ROW_ERRORS: Final = 20
-"""Errors in rows of one file that are shown one by one."""
+"""The maximum number of errors in rows of a file that are shown individually."""
 _FIELD: Final = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 _HEADER_FORM: Final = (
     'line 1 must be JSON like {"shared_memory": 0, "device_capa": [0, 0], "name": "mm",'
@@ -54,7 +54,7 @@ class _Header:
 
 @dataclasses.dataclass(slots=True)
 class _Log:
-    """A log file while it is read."""
+    """The state of reading a log file."""
 
     source: Source
     log: Diagnostics
@@ -65,14 +65,14 @@ class _Log:
     row_error_count: int = 0
 
     def error(self, id: str, message: str, span: Span, label: str = "") -> None:
-        """Log an error in a row; only counts it if there were many."""
+        """Log an error in a row; only count it after the maximum."""
         self.row_error_count += 1
         if self.row_error_count <= _MAX_ROW_ERRORS:
             self.log.error(id, message, span, label)
 
 
 def read_logs(sources: Sequence[Source], log: Diagnostics) -> tuple[Measurements, ...]:
-    """Return the measurements in the logs, sorted by device; they are of use only if no error is logged.
+    """Return the measurements in the logs, sorted by device; they are valid only if no error is logged.
 
     Args:
         sources: the log files; several may be about the same device.
@@ -176,7 +176,7 @@ def _is_texts(value: object) -> bool:
 
 
 def _read_columns(read: _Log) -> bool:
-    """Read the line of column names; whether it can be used."""
+    """Read the line of column names; return whether it is valid."""
     source, log = read.source, read.log
     span = _line_span(source, 2)
     try:
@@ -216,7 +216,7 @@ def _fields(line: str) -> list[str]:
 
 
 def _field_span(line: Span, index: int) -> Span:
-    """Return where the field `index` of a line is."""
+    """Return the span of the field `index` of a line."""
     text = line.source.text[line.start : line.end]
     start = 0
     for _ in range(index):
@@ -230,7 +230,7 @@ def _read_rows(read: _Log) -> None:
     features = read.header.features
     order = [read.columns.index(feature.name) for feature in features]
     choice, feedback = read.columns.index(CHOICE), read.columns.index(FEEDBACK)
-    # The rows of all choices for the same inputs repeat these.
+    # The rows of all choices for the same inputs repeat their values.
     inputs_of = dict[tuple[str, ...], "tuple[Value, ...] | None"]()
     for line, fields in _rows(read):
         texts = tuple([fields[at] for at in order])
@@ -280,7 +280,7 @@ def _rows(read: _Log) -> Iterator[tuple[int, list[str]]]:
 
 
 def _second_header(line: str) -> Device | None:
-    """Return the device of the header that the line is, if it is one."""
+    """Return the device in the header, if the line is one."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
@@ -314,7 +314,7 @@ def _value(read: _Log, line: int, at: int, text: str, feature: Feature) -> Value
 
 
 def parse_number(text: str) -> int | float | None:
-    """Return the number that a text is; a whole one is an int. None if it is no number."""
+    """Return the text as a number, an int if it is whole; None if it isn't a number."""
     if text in ("True", "False"):
         return int(text == "True")
     if "_" in text or not text.isascii():
@@ -323,14 +323,14 @@ def parse_number(text: str) -> int | float | None:
         value = float(text)
         if not value.is_integer():
             return value
-        # Exact also where a float isn't; a text of thousands of digits is no int for Python.
+        # Also exact where a float isn't; Python refuses to parse thousands of digits as an int.
         return int(text) if text.strip().lstrip("+-").isdigit() else int(value)
     except (ValueError, OverflowError):
         return None
 
 
 def _time(read: _Log, line: int, at: int, text: str) -> float | None:
-    """Return the time that a choice took; None, with an error logged, if it is none."""
+    """Return the time of a choice; None, with an error logged, if it is invalid."""
     value = parse_number(text)
     if value is not None and value > 0:
         return float(value)
@@ -341,7 +341,7 @@ def _time(read: _Log, line: int, at: int, text: str) -> float | None:
 
 
 def _check_agreement(logs: Sequence[_Log], log: Diagnostics) -> None:
-    """Check that all logs are about the same decision, with the same features."""
+    """Check that all logs have the same decision and features."""
     for read in logs[1:]:
         first, span = logs[0], _line_span(read.source, 1)
         note = Note("the other log is this one", _line_span(first.source, 1))

@@ -22,14 +22,14 @@ Value: TypeAlias = "int | float | str"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One property of the inputs that a heuristic may look at."""
+    """A property of the inputs that a heuristic may use."""
 
     name: str
-    """The name that Inductor gives it, or the text of the formula if it is combined."""
+    """Its name in Inductor, or the formula of a combined feature."""
     is_categorical: bool = False
-    """Whether its values are texts that are only compared for equality."""
+    """Whether its values are strings, which are only compared for equality."""
     is_combined: bool = False
-    """Whether the heuristic itself computes it from other features, by the formula that is its name."""
+    """Whether the heuristic computes it from other features with the formula in its name."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
@@ -64,19 +64,19 @@ class Point:
 
     @property
     def is_usable(self) -> bool:
-        """Whether there was something to choose: two choices at least, and one that ran."""
+        """Whether there was a choice: at least two choices, one of which ran."""
         return len(self.times) > 1 and math.isfinite(self.best)
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """What was measured on one device."""
+    """The measurements on one device."""
 
     name: str
-    """What Inductor calls the decision: `mm`, `pad_mm`."""
+    """Inductor's name of the decision: `mm`, `pad_mm`."""
     device: Device
     features: tuple[Feature, ...]
-    """The features, those with numbers first, sorted by name; then combinations, in the order that was asked for."""
+    """The features: numerical ones first, sorted by name; then combinations, in the requested order."""
     points: tuple[Point, ...]
     """The usable points, sorted by their inputs."""
 
@@ -86,7 +86,7 @@ class Measurements:
         return tuple(sorted({choice for point in self.points for choice, _ in point.times}))
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of all that is in here: the same for the same data in any order of rows and files."""
+        """Return the SHA-256 of all values, independent of the order of rows and files."""
         digest = hashlib.sha256()
         features = [[feature.name, feature.is_categorical] for feature in self.features if not feature.is_combined]
         head = [self.name, self.device.shared_memory, list(self.device.capability), features]

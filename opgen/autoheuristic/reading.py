@@ -1,11 +1,11 @@
-"""The module of a heuristic → the trees in it, as values: opgen's own modules, and those that torch ships.
+"""The module of a heuristic → its trees, as values, for modules from opgen and those in torch.
 
     class Toy(LearnedHeuristicDecision):
         CHOICES = ("large", "small")
         …
     →  ReadHeuristic("Toy", "toy", ("large", "small"), tree=Split(AtMost(m, 32), Leaf(…), Leaf(…)))
 
-The module is read, not run, so neither torch nor trust is needed.
+The module is parsed but not run, so torch isn't needed and the module needn't be trusted.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _HELPERS: Final = (("_ratio", ast.Div), ("_remainder", ast.Mod))
 
 @dataclass(frozen=True, slots=True)
 class ReadHeuristic:
-    """One class of a module."""
+    """A class of a module."""
 
     name: str
     decision: str
-    """What Inductor calls the decision; empty if the class doesn't say."""
+    """Inductor's name of the decision; empty if the class doesn't have it."""
     choices: tuple[str, ...]
     numbers: tuple[tuple[str, Number, Number], ...]
-    """The features that were measured, with the least and the greatest number; empty if the class doesn't say."""
+    """The measured numerical features, with their minima and maxima; empty if the class doesn't have them."""
     texts: tuple[tuple[str, str], ...]
-    """The features that were measured, with each text; empty if the class doesn't say."""
+    """The measured categorical features, with their values; empty if the class doesn't have them."""
     tree: Tree
 
 
 class _UnreadableError(Exception):
-    """What is no part of a heuristic, and why not."""
+    """A syntax node that isn't part of a heuristic, and the reason."""
 
     def __init__(self, node: ast.AST, problem: str) -> None:
         super().__init__(problem)
@@ -48,7 +48,7 @@ class _UnreadableError(Exception):
 
 
 def read_heuristics(source: Source, log: Diagnostics) -> tuple[ReadHeuristic, ...]:
-    """Return the heuristics in a module, in the order in which they are there; errors are logged."""
+    """Return the heuristics in a module, in file order; errors are logged."""
     try:
         module = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
@@ -111,7 +111,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _choices(node: ast.ClassDef) -> Iterator[str]:
-    """Yield the choices: the constant CHOICES, and what the class appends to a list."""
+    """Yield the choices: the constant CHOICES, and those that the class appends to a list."""
     yield from map(str, _constant(node, "CHOICES"))
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append":
@@ -146,7 +146,7 @@ def _read_leaf(value: ast.expr, count: int) -> Leaf:
 
 
 def _condition(test: ast.expr, variables: dict[str, Feature]) -> tuple[Condition, bool]:
-    """Return the condition, and whether the branch is for inputs for which it doesn't hold."""
+    """Return the condition, and whether it is negated."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         feature, value = _feature(test.left, variables), _literal(test.comparators[0])
         comparison = test.ops[0]
@@ -158,7 +158,7 @@ def _condition(test: ast.expr, variables: dict[str, Feature]) -> tuple[Condition
 
 
 def _feature(node: ast.expr, variables: dict[str, Feature]) -> Feature:
-    """Return the feature that an expression is the value of."""
+    """Return the feature whose value an expression is."""
     if isinstance(node, ast.Name) and node.id in variables:
         return variables[node.id]
     name = _asked_for(node)
@@ -179,7 +179,7 @@ def _asked_for(node: ast.expr) -> str | None:
 
 
 class _Formula(ast.NodeTransformer):
-    """Puts the names of features in the place of their values, and operators in the place of guarded functions."""
+    """Replaces the values of features by their names, and guarded functions by operators."""
 
     def __init__(self, variables: dict[str, Feature]) -> None:
         self._variables = variables

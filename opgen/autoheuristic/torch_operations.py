@@ -1,4 +1,4 @@
-"""The features that Inductor computes itself before it asks a heuristic, for the decisions that torch has such for.
+"""The features that Inductor computes itself before it uses a heuristic, for the decisions that have any.
 
 mm: m*k, m*n, k*n, arith_intensity
 """
@@ -20,7 +20,7 @@ _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def compute(decision: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return what torch computes of these values for a decision; nothing if it computes nothing, or can't.
+    """Return the features that torch computes from these values for a decision; empty if there are none or it fails.
 
     Raises:
         ImportError: torch is not installed.

@@ -16,42 +16,42 @@ from opgen.frozen_dataclass import dataclass
 MAX_SLOWDOWN: Final = 1.5
 """The default of `Settings.max_slowdown`."""
 TIE: Final = 1e-9
-"""How far, relative to the best one, a time may be from it to count as the best as well."""
+"""The relative difference from the best time up to which a time also counts as the best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the flags ask for."""
+    """The settings of training, from the flags."""
 
     depth: int | None = None
     """The depth of the tree; None tries several."""
     leaf_size: int | None = None
     """The fewest inputs of a leaf; None tries several."""
     max_slowdown: float = MAX_SLOWDOWN
-    """How much slower than the best choice a leaf's choice may be for any input that is known, or the leaf abstains."""
+    """The maximum slowdown of a leaf's choice, relative to the best, for any known input; else the leaf abstains."""
     seed: int = 0
-    """Decides which inputs are for training, validation and tests."""
+    """The seed that splits inputs into training, validation and tests."""
     ranking: int = 1
-    """How many choices a leaf names."""
+    """The number of choices in a leaf."""
     fallback: str | None = None
-    """The choice that Inductor falls back to; None finds it by its name."""
+    """Inductor's fallback choice; None to find it by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How good the choices of a tree are for one part of the inputs."""
+    """The quality of a tree's choices for one part of the inputs."""
 
     part: str
     """`training`, `validation` or `test`."""
     inputs: int
     abstains: int
-    """For how many inputs the fallback decides."""
+    """The number of inputs for which the fallback decides."""
     best: int
-    """For how many inputs the best choice is picked, or is among those that are ranked."""
+    """The number of inputs whose best choice is picked, or is among those that are ranked."""
     slowdown: tuple[float, float] | None
     """The time relative to the best choice: geometric mean and worst; None if it always abstains."""
     against_fallback: tuple[float, float] | None
-    """The time relative to the fallback, likewise; None if that was never measured as well."""
+    """Likewise, the time relative to the fallback; None if the fallback was never measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Trained:
 
     device: Device
     numbers: tuple[tuple[str, Number, Number], ...]
-    """Each feature that has numbers, with the least and the greatest one that was measured."""
+    """The numerical features, with their measured minima and maxima."""
     texts: tuple[tuple[str, str], ...]
-    """Each feature that has texts, with each text that was measured."""
+    """The categorical features, with their measured values."""
     choices: tuple[str, ...]
-    """What the indices in the leaves mean."""
+    """The choices that the indices in leaves refer to."""
     tree: Tree
     depth: int
-    """The depth that was allowed."""
+    """The maximum depth."""
     leaf_size: int
     fallback: str | None
     quality: tuple[Quality, ...]

@@ -1,7 +1,7 @@
 """Measurements → a decision tree that picks the fastest choice, trained with scikit-learn.
 
-The tree predicts, for each choice, the logarithm of its time relative to the best one, so that a near miss costs
-little and a bad choice much.  Depth and leaf size are tuned by cross-validation.  scikit-learn sees ranks instead of
+The tree predicts, for each choice, the logarithm of its time relative to the best one, so near misses cost
+little and bad choices much.  Depth and leaf size are tuned by cross-validation.  scikit-learn sees ranks instead of
 values: it computes with 32 bits, and ranks are exact there whatever the values are.
 """
 
@@ -35,11 +35,11 @@ _CAP: Final = math.log(10)
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What scikit-learn sees of a feature: the rank of its value, or whether it is one of its texts."""
+    """A column of scikit-learn's input: the rank of a feature's value, or whether it equals a string."""
 
     feature: Feature
     values: tuple[Value, ...]
-    """The different values, sorted; of a text, the one that is asked about."""
+    """The distinct values, sorted; for strings, the one that is compared with."""
 
     def encode(self, value: Value) -> float:
         if self.feature.is_categorical:
@@ -47,7 +47,7 @@ class _Column:
         return float(bisect_left(self.values, value))
 
     def condition(self, rank: float) -> Condition:
-        """Return what `encode(value) <= rank` says of the value; for texts, its opposite."""
+        """Return the condition `encode(value) <= rank` on the value; for strings, its negation."""
         if self.feature.is_categorical:
             return Equals(self.feature, str(self.values[0]))
         at = math.floor(rank)
@@ -55,7 +55,7 @@ class _Column:
 
 
 def _between(low: Value, high: Value) -> Number:
-    """Return the number in the middle: at least `low`, less than `high`."""
+    """Return a number in the middle: at least `low`, less than `high`."""
     assert not isinstance(low, str), "only numbers have ranks"
     assert not isinstance(high, str), "only numbers have ranks"
     if isinstance(low, int) and isinstance(high, int):
@@ -65,7 +65,7 @@ def _between(low: Value, high: Value) -> Number:
 
 
 def train(measurements: Measurements, settings: Settings) -> Trained:
-    """Return the heuristic for the device of the measurements; the same for the same measurements and settings."""
+    """Return the heuristic for the device of the measurements; it is deterministic."""
     choices, parts = measurements.choices, _parts(measurements, settings.seed)
     columns = tuple(_columns(measurements))
     places = [(column, measurements.features.index(column.feature)) for column in columns]
@@ -100,13 +100,13 @@ def train(measurements: Measurements, settings: Settings) -> Trained:
 
 
 def _find_fallback(choices: Sequence[str]) -> str | None:
-    """Return the choice that Inductor falls back to: the kernel of a library, if there is exactly one."""
+    """Return Inductor's fallback choice: the kernel of a library, if there is exactly one."""
     extern = [choice for choice in choices if choice.startswith("extern")]
     return extern[0] if len(extern) == 1 else None
 
 
 def _parts(measurements: Measurements, seed: int) -> list[list[int]]:
-    """Return the points of each part; a hash chooses, so that more data leaves most of them where they are."""
+    """Return the points of each part, assigned by hash, so that additional data moves few of them."""
     names = [feature.name for feature in measurements.features if not feature.is_combined]
 
     def position(index: int) -> bytes:
@@ -120,18 +120,18 @@ def _parts(measurements: Measurements, seed: int) -> list[list[int]]:
 
 
 def _columns(measurements: Measurements) -> Iterator[_Column]:
-    """Yield a column for each feature with numbers that vary, and for each text of those with texts."""
+    """Yield a column for each numerical feature that varies, and for each value of categorical ones."""
     for index, feature in enumerate(measurements.features):
         values = sorted({point.inputs[index] for point in measurements.points})
         if len(values) > 1 and not feature.is_categorical:
             yield _Column(feature, tuple(values))
         elif len(values) > 1:
-            # Of two texts, one says all.
+            # One of two values is sufficient.
             yield from (_Column(feature, (value,)) for value in (values if len(values) > 2 else values[:1]))
 
 
 def _ranges(measurements: Measurements) -> Iterator[tuple[str, Number, Number]]:
-    """Yield each feature that has numbers, with the least and the greatest one."""
+    """Yield each numerical feature, with its minimum and maximum."""
     for index, feature in enumerate(measurements.features):
         if not feature.is_categorical and not feature.is_combined:
             values = [point.inputs[index] for point in measurements.points]
@@ -140,7 +140,7 @@ def _ranges(measurements: Measurements) -> Iterator[tuple[str, Number, Number]]:
 
 
 def _texts(measurements: Measurements) -> Iterator[tuple[str, str]]:
-    """Yield each feature that has texts, with each text that was measured."""
+    """Yield each categorical feature, with its measured values."""
     for index, feature in enumerate(measurements.features):
         if feature.is_categorical:
             yield from ((feature.name, text) for text in sorted({str(p.inputs[index]) for p in measurements.points}))
@@ -168,7 +168,7 @@ def _fit(settings: Settings, inputs: Any, costs: Any) -> Any:
         return tree.set_params(**candidates[0]).fit(inputs, costs)
 
     def score(estimator: Any, inputs: Any, costs: Any) -> float:
-        """Return minus the cost of the best of the first 1, 2, … choices that are ranked, on the average."""
+        """Return the negative mean cost of the best of the first 1, 2, … ranked choices."""
         picked = np.argsort(estimator.predict(inputs), axis=1, kind="stable")[:, : settings.ranking]
         best_so_far = np.minimum.accumulate(np.take_along_axis(costs, picked, axis=1), axis=1)
         return -round(float(best_so_far.mean()), 9)
@@ -178,7 +178,7 @@ def _fit(settings: Settings, inputs: Any, costs: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Grower:
-    """Turns the arrays of scikit-learn's tree into a `Tree`."""
+    """Converts the arrays of scikit-learn's tree to a `Tree`."""
 
     arrays: Any
     columns: Sequence[_Column]
@@ -188,12 +188,12 @@ class _Grower:
     settings: Settings
 
     def grow(self, node: int, rows: Any, known: Any) -> Tree:
-        """Return the tree at `node`; how often its choices are the best is left open.
+        """Return the tree at `node`, without the shares of its choices.
 
         Args:
             node: index of the node.
-            rows: the training points that arrive here.
-            known: those and the validation points, which all decide whether a leaf abstains.
+            rows: the training points that reach it.
+            known: these and the validation points, which determine whether a leaf abstains.
         """
         at = self.arrays.feature[node]
         if at < 0:
@@ -213,7 +213,7 @@ class _Grower:
         order = np.argsort(self.costs[rows].mean(axis=0), kind="stable")
         picked = [int(choice) for choice in order if ran[choice]][: self.settings.ranking]
         slowdowns = self.slowdowns[known][:, picked]
-        # What was measured but failed is infinite; where nothing was measured Inductor asks the fallback.
+        # Failed measurements are infinite; without a measurement Inductor uses the fallback.
         measured = ~np.isnan(slowdowns).all(axis=1)
         worst = np.nanmin(slowdowns[measured], axis=1).max(initial=0)
         return () if worst > self.settings.max_slowdown * (1 + TIE) else tuple((0.0, choice) for choice in picked)

@@ -1,4 +1,4 @@
-"""A decision tree as a value: conditions on features, and in each leaf the choices that are the best there.
+"""A decision tree as a value: conditions on features, and in each leaf its best choices.
 
     Split(AtMost(m, 32), then=Leaf(((0.9, 1),)), otherwise=Leaf(()))
 
@@ -42,15 +42,15 @@ Condition: TypeAlias = "AtMost | Equals"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What a heuristic answers."""
+    """The decision of a heuristic."""
 
     ranked: tuple[tuple[float, int], ...]
-    """How often each choice is the best one, and its index, the best choice first; empty if it abstains."""
+    """The share of points for which each choice is the best, and its index, the best first; empty if it abstains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A condition, and what follows if it holds and if it doesn't."""
+    """A condition, and the subtrees for when it holds and when it doesn't."""
 
     condition: Condition
     then: Tree
@@ -64,7 +64,7 @@ def holds(condition: Condition, values: Mapping[str, Value]) -> bool:
     """Return whether the condition holds for inputs with these values.
 
     Raises:
-        KeyError: a value that the condition needs is not there.
+        KeyError: a value that the condition needs is missing.
         ValueError: the value is not a number, or can't be computed.
     """
     name = condition.feature.name
@@ -84,9 +84,9 @@ def find_leaf(tree: Tree, values: Mapping[str, Value]) -> Leaf:
 
 
 def simplify(tree: Tree) -> Tree:
-    """Return a tree with the same choices for all inputs, without comparisons that make no difference.
+    """Return a tree with the same choices for all inputs, without redundant comparisons.
 
-    Shares are not compared; where leaves become one, those of one of them stay.
+    Shares are not compared; merged leaves keep the shares of one of them.
     """
     if isinstance(tree, Leaf):
         return tree
@@ -94,7 +94,7 @@ def simplify(tree: Tree) -> Tree:
 
 
 def _joined(tree: Split) -> Tree:
-    """Return a split whose branches are simple; without its comparison, if that makes no difference."""
+    """Return a split of simple branches, or one branch if the comparison is redundant."""
     low, high = tree.then, tree.otherwise
     if _same_choices(low, high):
         return low
@@ -131,5 +131,5 @@ def walk(tree: Tree) -> Iterator[Tree]:
 
 
 def depth(tree: Tree) -> int:
-    """Return how many conditions are asked at most."""
+    """Return the depth: the maximum number of evaluated conditions."""
     return 0 if isinstance(tree, Leaf) else 1 + max(depth(tree.then), depth(tree.otherwise))

@@ -1,1 +1,1 @@
-"""Operators that are registered by hand → definitions: from sources of C++ and Python, or from the dispatcher."""
+"""Handwritten registrations of operators → definitions: from C++ and Python sources, or from the dispatcher."""

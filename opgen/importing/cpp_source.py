@@ -1,4 +1,4 @@
-"""A source of C++ → the registrations in its `TORCH_LIBRARY` blocks.
+"""A C++ source → the registrations in its `TORCH_LIBRARY` blocks.
 
 TORCH_LIBRARY(mylib, m) { m.def("f(Tensor x) -> Tensor"); }      a schema
 TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("f", TORCH_FN(f)); }   a kernel
@@ -44,7 +44,7 @@ def read_cpp(text: str) -> Iterator[Registration]:
 
 
 def _without_comments(text: str) -> str:
-    """Return the text with blanks in place of comments, so that offsets stay."""
+    """Return the text with comments replaced by blanks, which keeps offsets."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", found[0]) if found[0][:2] in ("//", "/*") else found[0]
@@ -56,7 +56,7 @@ _NESTING: Final = re.compile(r'[(){}\[\]]|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|
 
 
 def _closing(text: str, opening: int) -> int:
-    """Return where the bracket that opens at `opening` closes."""
+    """Return the offset of the bracket that closes the one at `opening`."""
     depth = 0
     for found in _NESTING.finditer(text, opening):
         depth += {"(": 1, "{": 1, "[": 1}.get(found[0], 0) - {")": 1, "}": 1, "]": 1}.get(found[0], 0)
@@ -66,7 +66,7 @@ def _closing(text: str, opening: int) -> int:
 
 
 def _arguments(inside: str) -> list[str]:
-    """Return the arguments of a call, as they are written."""
+    """Return the source text of the arguments of a call."""
     parts, depth, start = [], 0, 0
     for found in re.finditer(rf"{_NESTING.pattern}|,", inside, re.DOTALL):
         depth += {"(": 1, "{": 1, "[": 1}.get(found[0], 0) - {")": 1, "}": 1, "]": 1}.get(found[0], 0)
@@ -126,7 +126,7 @@ def _implementation(namespace: str, inside: str, offset: int, key: str) -> Regis
 
 
 def _split(namespace: str, text: str) -> tuple[str, str]:
-    """Return the namespace that a text begins with (else the block's), and the rest."""
+    """Return the namespace in a name, or else that of the block, and the rest of the name."""
     head, colons, rest = text.partition("(")[0].partition("::")
     return (head, text[len(head) + 2 :]) if colons and rest else (namespace, text)
 

@@ -1,4 +1,4 @@
-"""Operators as they are registered → the text of `native_functions.yaml`.
+"""Registered operators → the text of `native_functions.yaml`.
 
 Operator("fill(Tensor(a!) x) -> ()", {"CPU": "my::fill"}, ("pt2_compliant_tag",))
 
@@ -22,18 +22,18 @@ from opgen.schema.lexer import SchemaError
 from opgen.schema.registered import parse_registered
 
 _FLOAT_FOR_INT: Final = re.compile(r"(\b(?:int|SymInt)\?? \w+=-?\d+)\.0*(?=[,)])")
-"""A number that torch reads as the default of an int, and that no call could use."""
+"""A default for an int that torch's parser accepts, but no call could use."""
 _KNOWN_KEYS: Final = frozenset(key.name for key in DispatchKey)
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator, as its library registers it."""
+    """A registered operator."""
 
     schema: str
     """Without the namespace."""
     kernels: Mapping[str, str] = field(default_factory=dict)
-    """Names of kernels in C++ by dispatch key; empty for one that only Python has."""
+    """Names of kernels in C++ by dispatch key; empty for kernels in Python."""
     tags: tuple[str, ...] = ()
 
     @property
@@ -49,11 +49,11 @@ class Imported:
     namespace: str
     operators: tuple[Operator, ...]
     notes: tuple[str, ...] = ()
-    """What could not be read, for the reader of the file."""
+    """Notes for readers of the file about what couldn't be read."""
 
 
 def combine(found: Iterable[Imported], log: Diagnostics) -> list[Imported]:
-    """Join what several sources register: schemas of one, kernels of another; warn about what has no schema."""
+    """Combine the registrations of several sources; warn about kernels without a schema."""
     schemas: dict[str, dict[str, Operator]] = {}
     kernels: dict[str, dict[str, dict[str, str]]] = {}
     for each in found:
@@ -102,7 +102,7 @@ def _entry(namespace: str, operator: Operator) -> Iterator[str]:
 
 
 def _scalar(text: str) -> str:
-    """Return the text as YAML reads it back: plain if that works, in quotes otherwise."""
+    """Return the text as a YAML scalar: plain if possible, else in quotes."""
     if ": " in text or " #" in text or text.endswith(":"):
         return "'" + text.replace("'", "''") + "'"
     return text

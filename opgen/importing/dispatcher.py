@@ -1,6 +1,6 @@
-"""The dispatcher of the running torch → the operators of a namespace, with the keys that they have kernels for.
+"""The dispatcher of the installed torch → the operators of a namespace, with the keys of their kernels.
 
-torch doesn't know what a kernel is called, so each is given the operator's name.
+torch doesn't know the names of kernels, so each gets the operator's name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEYS: Final = (
     *("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
     *("Autograd", "AutogradCPU", "AutogradCUDA"),
 )
-"""The keys that kernels are looked for under."""
+"""The keys that are searched for kernels."""
 
 
 def read_dispatcher(namespace: str, libraries: Sequence[str], log: Diagnostics) -> list[Imported] | None:
@@ -57,7 +57,7 @@ def _load(torch: Any, library: str, log: Diagnostics) -> None:
             torch.ops.load_library(os.fspath(path.resolve()))
         else:
             importlib.import_module(library)
-    except Exception as problem:  # what a library does when it is loaded is its own affair
+    except Exception as problem:  # loading a library may raise any exception
         log.error("import-load", f"'{library}' can't be loaded: {problem}")
 
 
@@ -72,7 +72,7 @@ def _operators(torch: Any, names: Sequence[str], log: Diagnostics) -> Iterator[O
 
 
 def _schema(torch: Any, qualified: str) -> str | None:
-    """Return the operator's schema, without its namespace, in a text that torch reads."""
+    """Return the operator's schema, without its namespace, in a form that torch can parse."""
     name, _, overload = qualified.partition(".")
     found = torch._C._get_schema(name, overload) if torch._C._dispatch_has_kernel(qualified) else None
     text = str(found) if found is not None else _registered_schema(torch, name, overload)
@@ -87,7 +87,7 @@ def _registered_schema(torch: Any, name: str, overload: str) -> str | None:
 
 
 def _readable(text: str) -> str:
-    """Replace what torch prints but can't parse: `$0! -> ` for an alias set, a device without quotes."""
+    """Replace syntax that torch prints but can't parse: `$0! -> ` for an alias set, a device without quotes."""
     text = re.sub(r"\((\$(\d+))! -> \)", r"(a\2!)", text)
     return re.sub(r"(Device\??) (\w+)=(?!None)([a-z]+(?::\d+)?)", r'\1 \2="\3"', text)
 

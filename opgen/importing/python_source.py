@@ -5,7 +5,7 @@
     @torch.library.custom_op("mylib::f", mutates_args=())
     def f(x: Tensor, n: int = 1) -> Tensor: ...
 
-The kernels are Python's; a kernel in C++ is expected under the operator's name.
+The kernels are in Python; the name of a kernel in C++ is assumed to be the operator's name.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Reader:
         """The namespace and the default dispatch key of each variable."""
 
     def note_library(self, node: ast.Assign) -> None:
-        """Remember a variable that holds a `Library`."""
+        """Record a variable that holds a `Library`."""
         call = node.value
         if isinstance(call, ast.Call) and _last(call.func) == "Library" and call.args:
             namespace, key = _text(call.args[0]), _text(call.args[2]) if len(call.args) > 2 else ""
@@ -86,7 +86,7 @@ class _Reader:
         return self._starts[node.lineno - 1] + node.col_offset
 
     def read_call(self, node: ast.Call) -> Iterator[Registration]:
-        """Yield what a call registers."""
+        """Yield the registrations of a call."""
         word, offset = _last(node.func), self._offset(node)
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
         if owner in self._libraries and node.args:
@@ -102,7 +102,7 @@ class _Reader:
             yield _defined(namespace, None if schema is None or not base else base + schema, node, offset)
 
     def read_function(self, node: ast.FunctionDef) -> Iterator[Registration]:
-        """Yield what the decorators of a function register."""
+        """Yield the registrations of the decorators of a function."""
         for decorator in node.decorator_list:
             if not isinstance(decorator, ast.Call) or not decorator.args:
                 continue

@@ -1,4 +1,4 @@
-"""One registration, as a source says it."""
+"""One registration in a source."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Registration:
     schema: str
     """Without the namespace; the operator's name alone if this is a kernel."""
     offset: int
-    """Where it stands in its source."""
+    """Its location in the source."""
     key: str = ""
     """The dispatch key of the kernel; empty without a kernel."""
     kernel: str = ""
     """The kernel's name in C++."""
     tags: tuple[str, ...] = ()
     problem: str = ""
-    """Why it can't be read; empty if it can."""
+    """The reason why it can't be read; empty if it can."""
 
     @property
     def is_kernel(self) -> bool:

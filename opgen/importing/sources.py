@@ -1,9 +1,9 @@
-"""Sources of C++ and of Python → the operators that they register, as far as they say so in literals.
+"""C++ and Python sources → the operators that they register with literals.
 
     TORCH_LIBRARY(mylib, m) { m.def("scale(Tensor x, float by) -> Tensor"); }
     TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("scale", &scale_cpu); }
 
-What is computed, or left to torch to infer from C++, is reported with its line: `--from-ops` reads that.
+Schemas that are computed or inferred from C++ functions are reported with their lines; use `--from-ops` for these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from opgen.input_files import read_text
 
 
 def read_source(path: Path, log: Diagnostics) -> Iterator[Imported]:
-    """Yield the operators that a source registers, those of each registration by themselves."""
+    """Yield the operators that a source registers, separately for each registration."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as problem:

@@ -2,8 +2,8 @@
 
     read_model(Path("model.ptl"), log)   →   ExportedModel("lite interpreter", ("aten::linear", …), ())
 
-The contents of the file show which of three kinds it is: byte code of the lite interpreter, TorchScript, or what
-`torch.export.save` writes.  torch is imported when a function here is called.
+The contents of the file determine its kind: bytecode of the lite interpreter, TorchScript, or the output of
+`torch.export.save`.  torch is imported when a function here is called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DEFAULT: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class ExportedModel:
-    """What a build must keep in order to run a model."""
+    """The operators and classes that a build must keep to run a model."""
 
     kind: str
     operators: tuple[str, ...]
@@ -48,7 +48,7 @@ class RegisteredOperators:
     dispatched: frozenset[str]
     """Operators of the dispatcher."""
     interpreted: frozenset[str]
-    """Operators of TorchScript's interpreter, which no definition lists."""
+    """Operators of TorchScript's interpreter, which aren't in the definitions."""
 
 
 def registered_operators(log: Diagnostics) -> RegisteredOperators | None:
@@ -93,9 +93,9 @@ def read_model(path: Path, log: Diagnostics) -> ExportedModel | None:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's advice to those who save models
+            warnings.simplefilter("ignore")  # torch's warning for programs that save models
             operators = sorted(set(read(library, str(path))))
-    except Exception as problem:  # torch raises whatever it likes, RuntimeErrors mostly
+    except Exception as problem:  # torch may raise any exception, mostly RuntimeError
         log.error("unreadable-model", f"torch can't load the model '{path}': {_first_line(problem)}", notes=_MORE)
         return None
     return ExportedModel(kind, tuple(operators), classes)
@@ -115,8 +115,8 @@ def _look_into(path: Path) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _kind_of(names: Iterable[str]) -> str | None:
-    """Return which kind of model has these files in its archive."""
-    # All stand in one folder, named after the model.
+    """Return the kind of model that has these files in its archive."""
+    # All are in one folder, named after the model.
     inner = {name.partition("/")[2] for name in names}
     if "bytecode.pkl" in inner:
         return LITE

@@ -68,8 +68,8 @@ def trace_patterns(torch: Any, matcher: Any, wanted: Wanted) -> tuple[tuple[Patt
 
     starters = [getattr(importlib.import_module(module), name) for module, name in STARTERS]
     with _in_place_of(register, note), _forgetting(starters):
-        # Patterns are of no device; but Inductor would rather trace them with a GPU, where not all come out alike.
-        # torch 2.10 can't be told.
+        # Patterns don't depend on a device, but on a GPU, which Inductor prefers, some are traced differently.
+        # torch 2.10 has no such parameter.
         takes_device = bool(inspect.signature(starters[0]).parameters)
         starters[0](*([torch.device("cpu")] if takes_device else []))
     return tuple(patterns), tuple(functions)

@@ -1,4 +1,4 @@
-"""A name → the module of the installed torch, for generators that read what torch knows.
+"""A name → the module of the installed torch, for generators that need it.
 
     torch = import_torch("torch", "gen_mobile_upgraders", log)    →  the module, or None, with the fix logged
     torch_files()                                                 →  its files, which are inputs of the run
@@ -31,7 +31,7 @@ def import_torch(module: str, command: str, log: Diagnostics) -> Any:
 def torch_files() -> tuple[Path, ...]:
     """Return the Python files of torch that were imported, `torch/version.py` among them.
 
-    Its libraries are left out: to hash a gigabyte takes longer than the run, and each build has another version.
+    Its libraries are excluded: hashing a gigabyte takes longer than the run, and each build has a different version.
     """
     files = {
         Path(file)

@@ -1,8 +1,8 @@
-"""The installed nanobind and mlx → an error unless modules of the one can pass arrays to the other.
+"""The installed nanobind and mlx → an error unless they can pass arrays to each other.
 
     check_nanobind(log)     error: nanobind 2.12.0 doesn't match mlx 0.32.0 … python -m pip install 'nanobind==2.14.0'
 
-Modules share types only if they were built with the same *internals* of nanobind, which have a number.  mlx holds it
+Modules share types only if they were built with the same version of nanobind's *internals*.  mlx has the version
 in its module `core`, nanobind in a header.  Both are read as files: nothing is imported.
 """
 

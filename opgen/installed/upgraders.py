@@ -1,8 +1,8 @@
 """The upgraders of the installed torch → values that `opgen.dest.mobile_upgraders` turns into C++.
 
-read_upgraders(generate_upgraders_bytecode(), log)    the byte code of each upgrader
+read_upgraders(generate_upgraders_bytecode(), log)    the bytecode of each upgrader
 read_operators(torch)                                 the operators that have changed, and since which version
-check_upgraders(upgraders, operators, log)            that every upgrader that is named is there
+check_upgraders(upgraders, operators, log)            that every mentioned upgrader exists
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A selection (which operators, kernels and classes a build keeps) → answers to whether something is kept.
+"""A selection of the operators, kernels and classes that a build keeps → whether something is kept.
 
-`operator` says what is kept of one operator, `selector` of everything.
+`operator` has the selection of one operator, `selector` the whole selection.
 """

@@ -1,4 +1,4 @@
-"""The data of one operator in a selection → what a build keeps of it.
+"""The data of one operator in a selection → the parts of it that a build keeps.
 
 aten::add.Tensor:
   is_root_operator: false        # reached from another operator, not called by a model
@@ -23,7 +23,7 @@ OPERATOR_KEYS: Final = ("is_root_operator", "is_used_for_training", "include_all
 
 @dataclass(frozen=True, slots=True)
 class SelectiveBuildOperator:
-    """What a build keeps of one overload, or of all overloads of an operator."""
+    """The selection of one overload, or of all overloads of an operator."""
 
     name: str
     """The name with its namespace, and with its overload unless the entry is for all overloads."""
@@ -93,7 +93,7 @@ def merge_debug_info(lhs: tuple[str, ...] | None, rhs: tuple[str, ...] | None) -
 
 
 def combine_operators(lhs: SelectiveBuildOperator, rhs: SelectiveBuildOperator) -> SelectiveBuildOperator:
-    """Return an operator that keeps what either keeps; both must have the same name."""
+    """Return the union of both, which must have the same name."""
     if lhs.name != rhs.name:
         raise ValueError(f"can't merge two different operators: '{lhs.name}' and '{rhs.name}'")
     return SelectiveBuildOperator(
@@ -108,7 +108,7 @@ def combine_operators(lhs: SelectiveBuildOperator, rhs: SelectiveBuildOperator) 
 def merge_operator_dicts(
     lhs: Mapping[str, SelectiveBuildOperator], rhs: Mapping[str, SelectiveBuildOperator]
 ) -> FrozenMap[str, SelectiveBuildOperator]:
-    """Return the operators of both; those in both are combined."""
+    """Return the operators of both, with common operators combined."""
     merged = dict(lhs)
     for name, operator in rhs.items():
         merged[name] = combine_operators(merged[name], operator) if name in merged else operator

@@ -1,7 +1,7 @@
 """Values that a YAML or JSON library loaded → values of known types, or errors.
 
-A value of another type is an error in the log and counts as absent.  Such data has no places; a
-selection file that a user wrote is better read by `opgen.frontend.selection`, which shows them.
+A value of another type is logged as an error and treated as absent.  Such data has no locations; use
+`opgen.frontend.selection` for selection files by users, since it reports locations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def as_texts(value: object, what: str, log: Diagnostics) -> tuple[str, ...]:
 
 
 def check_keys(data: Mapping[str, object], legal: Collection[str], what: str, log: Diagnostics) -> None:
-    """Log the keys that are not legal."""
+    """Log the unknown keys."""
     for key in data:
         if key not in legal:
             log.error(

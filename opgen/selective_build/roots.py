@@ -34,10 +34,10 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What is selected besides operators."""
+    """The selection of kernels, classes and features."""
 
     kernel_metadata: FrozenMap[str, tuple[str, ...]]
-    """For each kernel's tag, the dtypes that are kept."""
+    """The dtypes that are kept, by the tag of a kernel."""
     custom_classes: frozenset[str] = frozenset()
     build_features: frozenset[str] = frozenset()
     everything_else: bool = False
@@ -47,7 +47,7 @@ class Extras:
 
 
 def select_operators(names: Iterable[str], root: Root, extras: Extras | None = None) -> SelectiveBuilder:
-    """Return the selection that keeps these operators, and what `extras` lists."""
+    """Return the selection of these operators and of `extras`."""
     extras = extras or Extras(FrozenMap())
     operators = {
         name: SelectiveBuildOperator(

@@ -1,6 +1,6 @@
 """A selection → YAML text that `SelectiveBuilder.from_yaml_str` reads.
 
-The same selection is always the same text: whatever has no order of its own is sorted.
+Equal selections have equal text: everything unordered is sorted.
 
     operators:
       aten::relu:
@@ -30,6 +30,6 @@ class _Dumper(yaml.SafeDumper):
 def render_selection(selector: SelectiveBuilder) -> str:
     """Return the selection as YAML."""
     data = selector.to_dict()
-    # What is empty says nothing; torch's own tools leave it out as well.
+    # Empty values have no effect; torch's own tools omit them too.
     kept = {key: value for key, value in data.items() if value or key not in _LISTS}
     return yaml.dump(kept, Dumper=_Dumper, sort_keys=True, default_flow_style=False, allow_unicode=True)

@@ -1,4 +1,4 @@
-"""A selection → answers: is this operator kept, also for training, or this dtype of a kernel?
+"""A selection → whether an operator is kept, also for training, or a dtype of a kernel.
 
     operators:
       aten::add: {include_all_overloads: true}
@@ -6,7 +6,7 @@
       add_kernel: [float, int64_t]
 
 keeps `aten::add.Tensor` (`is_operator_selected`), and of `add_kernel` the code for `float`
-(`is_kernel_dtype_selected`).  A selector that was asked for nothing keeps everything.
+(`is_kernel_dtype_selected`).  `get_nop_selector()` keeps everything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SELECTION_KEYS: Final = (
 
 
 class NamedSchema(Protocol):
-    """What a selector needs of a schema."""
+    """The properties of a schema that a selector needs."""
 
     @property
     def name(self) -> object:
@@ -50,7 +50,7 @@ class NamedSchema(Protocol):
 
 
 class NamedFunction(Protocol):
-    """What a selector needs of a native function."""
+    """The properties of a native function that a selector needs."""
 
     @property
     def namespace(self) -> str:
@@ -63,7 +63,7 @@ class NamedFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SelectiveBuilder:
-    """What a build keeps."""
+    """A selection."""
 
     include_all_operators: bool
     """Whether all operators and kernels are kept."""
@@ -219,7 +219,7 @@ merge_et_kernel_metadata = merge_kernel_metadata
 
 
 def combine_selective_builders(lhs: SelectiveBuilder, rhs: SelectiveBuilder) -> SelectiveBuilder:
-    """Return the selector that keeps what either keeps."""
+    """Return the union of both selectors."""
     return SelectiveBuilder(
         include_all_operators=lhs.include_all_operators or rhs.include_all_operators,
         _debug_info=merge_debug_info(lhs.debug_info, rhs.debug_info),
@@ -233,7 +233,7 @@ def combine_selective_builders(lhs: SelectiveBuilder, rhs: SelectiveBuilder) -> 
 
 
 def _kernel_for(op_name: str, wanted: str, kernels: Sequence[str]) -> str:
-    """Return the kernel key of `op_name` that serves a model's key `wanted`."""
+    """Return the kernel key of `op_name` for a model's key `wanted`."""
     for kernel in kernels:
         if kernel == wanted or (kernel != "default" and _unversioned(kernel) == _unversioned(wanted)):
             return kernel
@@ -243,7 +243,7 @@ def _kernel_for(op_name: str, wanted: str, kernels: Sequence[str]) -> str:
 
 
 def _unversioned(kernel_key: str) -> str:
-    """Return the part of a kernel key with the tensors that it takes: `6;0,1` of `v1/6;0,1`."""
+    """Return the tensor part of a kernel key: `6;0,1` of `v1/6;0,1`."""
     version, _, key = kernel_key.partition("/")
     return key.partition("/")[0] or version
 

@@ -1,4 +1,4 @@
-"""torchgen's `inductor_fallback_ops`: operators that compiled models call → since when, and with what.
+"""torchgen's `inductor_fallback_ops`: operators that compiled models call → their first release and options.
 
 {"aten.abs.default": {}, "aten._grouped_mm.default": {"since": "TORCH_VERSION_2_12_0"}, …}
 """
@@ -16,7 +16,7 @@ from opgen.as_torchgen.yaml_utils import YamlLoader
 
 
 class _Text(YamlLoader):  # type: ignore[misc]
-    """Reads numbers as text: 2.10 is no 2.1."""
+    """Reads numbers as strings, since 2.10 is not 2.1."""
 
 
 _Text.yaml_implicit_resolvers = {}
@@ -28,7 +28,7 @@ def _since(release: str) -> str:
 
 
 def _entries() -> Mapping[str, list[dict[str, Any]]]:
-    """Return the entries of the file that comes with opgen, by section."""
+    """Return the entries of the file packaged with opgen, by section."""
     text = resources.files("opgen").joinpath("packaged/aoti/fallback_ops.yaml").read_text(encoding="utf-8")
     listed = yaml.load(text, Loader=_Text)
     return {name: [e if isinstance(e, dict) else {"op": e} for e in entries] for name, entries in listed.items()}
@@ -55,4 +55,4 @@ aten_shimified_ops = {_name(entry): _facts(entry) for entry in _ENTRIES["any_dev
 NULL_RESULTS: Final = frozenset(
     _name(entry) for entries in _ENTRIES.values() for entry in entries if entry.get("null_results") == "true"
 )
-"""Operators some of whose results callers may do without."""
+"""Operators with optional results."""

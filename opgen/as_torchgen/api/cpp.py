@@ -1,4 +1,4 @@
-"""torchgen's `api.cpp`: the calling convention of `at::` functions, under the choices of the moment (`local`)."""
+"""torchgen's `api.cpp`: the calling convention of `at::` functions, with the current options (`local`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opgen.api.cpp import name as name
 from opgen.api.types import ArgName, CType, NamedCType
 from opgen.as_torchgen import local
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.model import (
     Argument,
     Arguments,
@@ -23,7 +23,7 @@ from opgen.model import (
 
 @asserted()
 def valuetype_type(t: Type, *, binds: ArgName, symint: bool = False) -> NamedCType | None:
-    """Return the type of a value that is passed by value; None for what isn't."""
+    """Return the type of a value type; None for others."""
     return cpp.valuetype_type(t, binds=binds, symint=symint)
 
 
@@ -61,7 +61,7 @@ def return_type(r: Return, *, symint: bool = False) -> CType:
 
 @asserted()
 def returns_type(rs: Sequence[Return], *, symint: bool = False) -> CType:
-    """Return the type of all results: nothing, one type, or a tuple."""
+    """Return the type of all results: void, one type, or a tuple."""
     del symint
     return cpp.returns_type(rs, policy=local.policy())
 

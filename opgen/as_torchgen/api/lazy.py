@@ -1,6 +1,6 @@
-"""torchgen's `api.lazy`: an operator as the class of its node in a lazy backend's graph sees it.
+"""torchgen's `api.lazy`: the schemas of nodes in a lazy backend's graph.
 
-The C++ class of values is set for the thread, with `setValueT`; opgen passes it as an argument.
+The C++ class of values is set per thread with `setValueT`; opgen passes it as an argument.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _values: Final = _Values()
 
 
 def setValueT(val: BaseCppType) -> None:
-    """Make `val` the C++ class of values."""
+    """Set the C++ class of values to `val`."""
     _values.cpp_class = str(val)
 
 

@@ -1,4 +1,4 @@
-"""torchgen's `api.native`: kernels that are written by hand, under the choices of the moment (`local`)."""
+"""torchgen's `api.native`: handwritten kernels, with the current options (`local`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opgen.api.native import name as name
 from opgen.api.types import ArgName, CType, NamedCType
 from opgen.as_torchgen import local
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.model import Argument, FunctionSchema, Return, SelfArgument, TensorOptionsArguments, Type
 
 

@@ -1,4 +1,4 @@
-"""torchgen's `api.python`: the signatures of operators in Python, as far as generators of stubs ask for them."""
+"""torchgen's `api.python`: the signatures of operators in Python, for generators of stubs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opgen.api import python
 from opgen.api.python import PythonSignature as PythonSignature
 from opgen.api.python import structseq_fieldnames
 from opgen.api.python_stubs import structseq_class
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.frozen_dataclass import dataclass
 from opgen.model import NativeFunction
 
@@ -26,7 +26,7 @@ class PythonSignatureNativeFunctionPair:
 
 @dataclass(frozen=True, slots=True)
 class PythonSignatureGroup:
-    """A signature, and the operators that it stands for: one without out arguments and perhaps one with them."""
+    """A signature and its operators: one without out arguments and optionally one with them."""
 
     signature: PythonSignature
     base: NativeFunction
@@ -39,7 +39,7 @@ class PythonSignatureGroup:
         """Return the group of a functional form and its out form."""
         if out is None:
             return PythonSignatureGroup(functional.signature, functional.function, None)
-        # The functional form of a mutable operator has a name of its own.
+        # The functional form of a mutable operator has a different name.
         signature = replace(functional.signature.with_out_form(out.signature), name=out.signature.name)
         return PythonSignatureGroup(signature, functional.function, out.function)
 
@@ -47,12 +47,12 @@ class PythonSignatureGroup:
 @asserted()
 def signature(f: NativeFunction, *, method: bool = False, pyi: bool = False) -> PythonSignature:
     """Return the signature of an operator."""
-    del pyi  # stubs are made of the same signature
+    del pyi  # stubs are generated from the same signature
     return python.signature(f, method=method)
 
 
 def format_function_signature(name: str, arguments: Iterable[str] = (), return_type: str | None = None) -> str:
-    """Return the head of a function in a stub, on several lines if it is long."""
+    """Return the signature line of a function in a stub, on several lines if it is long."""
     listed, returned = list(arguments), "" if return_type is None else f" -> {return_type}"
     one_line = f"def {name}({', '.join(listed)}){returned}: ..."
     if len(one_line) <= _WIDTH or not listed:

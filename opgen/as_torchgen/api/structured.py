@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.api import structured
 from opgen.api.types import ArgName, NamedCType
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.model import Argument, NativeFunctionsGroup, SelfArgument, TensorOptionsArguments, Type
 
 

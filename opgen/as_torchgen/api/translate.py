@@ -1,4 +1,4 @@
-"""torchgen's `api.translate`: what is in scope and what is called for → expressions."""
+"""torchgen's `api.translate`: bindings in scope and goals → expressions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opgen.api import translate as solver
 from opgen.api.translate import UnsatError as UnsatError
 from opgen.api.types import Binding, Expr, NamedCType
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 
 
 @asserted()

@@ -1,4 +1,4 @@
-"""torchgen's `api.unboxing`: arguments on an interpreter's stack → the C++ values that a function takes."""
+"""torchgen's `api.unboxing`: arguments on an interpreter's stack → the C++ arguments of a function."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from opgen.api.unboxing import name as name
 from opgen.as_torchgen import local
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
 from opgen.as_torchgen.api.types.signatures import CppSignatureGroup
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.model import NativeFunction, Type
 
 
 @asserted()
 def convert_arguments(f: NativeFunction) -> tuple[list[Binding], list[str]]:
-    """Return the values that the operator's C++ function takes, and the code that makes them."""
+    """Return the arguments of the operator's C++ function, and the code that computes them."""
     bindings, code = unboxing.convert_arguments(f)
     taken = CppSignatureGroup.from_native_function(f, method=False).most_faithful_signature().arguments()
     made = as_bindings(bindings)
@@ -27,5 +27,5 @@ def convert_arguments(f: NativeFunction) -> tuple[list[Binding], list[str]]:
 def argumenttype_ivalue_convert(
     t: Type, arg_name: str, *, mutable: bool = False
 ) -> tuple[str, CType, list[str], list[str]]:
-    """Return the variable, its type, the code that makes it, and the declarations before that."""
+    """Return the variable, its type, the code that sets it, and the declarations before that."""
     return unboxing.argumenttype_ivalue_convert(t, arg_name, mutable=mutable, policy=local.policy())

@@ -1,4 +1,4 @@
-"""torchgen's makers of C++ for single operators, over opgen's emitters."""
+"""torchgen's generators of C++ for single operators, based on opgen's emitters."""
 
 from __future__ import annotations
 

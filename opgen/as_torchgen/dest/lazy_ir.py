@@ -1,4 +1,4 @@
-"""torchgen's makers of a lazy backend's nodes and kernels, which backends derive theirs from."""
+"""torchgen's generators of a lazy backend's nodes and kernels, which backends subclass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opgen.api.translate import translate
 from opgen.as_torchgen.api.lazy import getValueT
 from opgen.as_torchgen.api.types.signatures import DispatcherSignature, NativeSignature, kernel_signature
 from opgen.as_torchgen.context import with_native_function
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.frozen_dataclass import dataclass
 from opgen.lazy import kernels, nodes
 from opgen.lazy.kernels import node_ctor_arg_rvalue_string as node_ctor_arg_rvalue_string
@@ -23,13 +23,13 @@ Signature: TypeAlias = NativeSignature | DispatcherSignature
 
 
 def node_ctor_inputs(schema: LazyIrSchema) -> str:
-    """Return what a kernel gives the constructor of the node."""
+    """Return the argument that a kernel passes to the constructor of the node."""
     return ", ".join(map(node_ctor_arg_rvalue_string, schema.filtered_args()))
 
 
 @asserted()
 def gen_fallback_code(schema: LazyIrSchema, sig: Signature, overload_name: str) -> str:
-    """Return the statements that run the operator on the CPU, if that is asked for."""
+    """Return the statements that run the operator on the CPU, if a fallback is requested."""
     name = schema.aten_name
     operator = f"ATEN_OP2({name}, {overload_name})" if overload_name else f"ATEN_OP({name})"
     wanted = DispatcherSignature.from_schema(schema.func).arguments()
@@ -42,7 +42,7 @@ def _value_class() -> str:
 
 
 class GenLazyIR(nodes.GenLazyIR):
-    """Makes the classes of nodes, without a lowering."""
+    """Generates the classes of nodes, without a lowering."""
 
     __slots__ = ()
 
@@ -56,14 +56,14 @@ class GenLazyIR(nodes.GenLazyIR):
 
 
 class GenTSLazyIR(nodes.GenTSLazyIR, GenLazyIR):
-    """Makes the classes of nodes that TorchScript runs."""
+    """Generates the classes of nodes that are lowered to TorchScript."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GenLazyNativeFuncDefinition(kernels.GenLazyNativeFuncDefinition):
-    """Makes the kernels."""
+    """Generates the kernels."""
 
     value_class: str = field(default_factory=_value_class)
 
@@ -73,7 +73,7 @@ class GenLazyNativeFuncDefinition(kernels.GenLazyNativeFuncDefinition):
         return kernels.GenLazyNativeFuncDefinition.__call__(self, func)
 
     def signature(self, function: NativeFunction) -> Signature:  # type: ignore[override]
-        """Return the signature of the kernel: its arguments are asked by a call."""
+        """Return the signature of the kernel, whose `arguments` is a method."""
         return kernel_signature(function, self.backend_index)
 
     def force_eager_fallback(  # type: ignore[override]

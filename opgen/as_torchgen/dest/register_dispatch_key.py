@@ -2,7 +2,7 @@
 
     RegisterDispatchKey(index, Target.REGISTRATION, selector, …)(group)     # ['m.impl("abs", TORCH_FN(…));', …]
 
-Programs derive classes from these two and replace methods; each method here calls the others through `self`.
+Programs subclass these two and override methods; each method calls the others through `self`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from opgen.as_torchgen.api.types.signatures import (
     kernel_signature,
 )
 from opgen.as_torchgen.context import native_function_manager
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.as_torchgen.programs import program_of
 from opgen.as_torchgen.utils import Target
 from opgen.dest.cpp_text import string_literal
@@ -63,7 +63,7 @@ _GUARDED_KEYS: Final = frozenset(
         DispatchKey.XPU,
     }
 )
-"""Keys whose structured kernels hold a guard.  A backend that adds a key brings its own, as with torchgen."""
+"""Keys whose structured kernels have a device guard.  A backend that adds a key adds its own, as with torchgen."""
 
 Signature: TypeAlias = NativeSignature | DispatcherSignature
 
@@ -81,28 +81,28 @@ def gen_registration_helpers(backend_index: BackendIndex) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RegisterDispatchKey:
-    """Makes, for one key, what `target` says."""
+    """Generates the code `target` for one key."""
 
     backend_index: BackendIndex
     target: Target
     selector: SelectiveBuilder
     rocm: bool
     symint: bool
-    """Whether wrappers take `c10::SymInt` where schemas say so."""
+    """Whether wrappers take `c10::SymInt` for `SymInt` in schemas."""
     class_method_name: str | None
     """The class that kernels are static members of; None if they are functions."""
     skip_dispatcher_op_registration: bool
 
     @staticmethod
     def gen_device_check(type: DeviceCheckType, args: list[Argument], method_name: str) -> str:
-        """Return the statements that refuse tensors on different devices."""
+        """Return the statements that check that all tensors are on the same device."""
         if type is DeviceCheckType.NoCheck:
             return "  // No device check\n"
         return block(check_devices(args, method_name))
 
     @asserted()
     def __call__(self, f: NativeFunctionsGroup | NativeFunction) -> list[str]:
-        """Return the texts for an operator, or for each form of a group."""
+        """Return the code for an operator, or for each form of a group."""
         with native_function_manager(f):
             if isinstance(f, NativeFunction):
                 made: Sequence[str | None] = [self.gen_unstructured(f)]
@@ -124,7 +124,7 @@ class RegisterDispatchKey:
         return DispatcherSignature.from_schema(f.func, prefix=prefix, symint=self.symint)
 
     def gen_structured(self, g: NativeFunctionsGroup) -> list[str]:
-        """Return the texts for the forms of a group that structured kernels serve."""
+        """Return the code for the forms of a group with structured kernels."""
         generator = StructuredRegisterDispatchKey(
             self.backend_index,
             self.target,
@@ -145,7 +145,7 @@ class RegisterDispatchKey:
         return wrap_functional(self._calls(), g, f, self.backend_index).definition
 
     def gen_unstructured(self, f: NativeFunction, g: NativeFunctionsGroup | None = None) -> str | None:
-        """Return the text for an operator with a kernel of its own; None if it has none here."""
+        """Return the code for an operator with its own kernel; None if it has none."""
         with native_function_manager(f):
             kind = {form.func.name: by for form, by in implemented_forms(g or f, self.backend_index)}.get(f.func.name)
             if kind is None:
@@ -172,7 +172,7 @@ class RegisterDispatchKey:
         return f"namespace {{\n\n{signature.defn()} {{\n{check}{block(statements)}}}\n\n}} // anonymous namespace\n"
 
     def _around(self, f: NativeFunction, wrapper: Signature) -> str | None:
-        """Return what is beside the wrapper: its registration, or the key's functions that call it."""
+        """Return the code that uses the wrapper: its registration, or the key's functions that call it."""
         group = CppSignatureGroup.from_native_function(f, method=False, fallback_binding=False)
         if self.target is Target.NAMESPACED_DECLARATION:
             return "".join(f"{EXPORT} {signature.decl()};\n" for signature in group.signatures())
@@ -192,7 +192,7 @@ class RegisterDispatchKey:
 
 @dataclass(frozen=True, slots=True)
 class StructuredRegisterDispatchKey(RegisterDispatchKey):
-    """Makes the same for the forms of a group that structured kernels serve."""
+    """Generates the same for the forms of a group with structured kernels."""
 
     g: NativeFunctionsGroup
 
@@ -206,7 +206,7 @@ class StructuredRegisterDispatchKey(RegisterDispatchKey):
         return StructuredClass(name, parent, key, k, outputs, delegates, has_names, guard)
 
     def gen_class_set_output_functions(self, k: SchemaKind, parent_class: str, generate_super: bool) -> str:
-        """Return the two methods through which the meta function tells of an output."""
+        """Return the two methods with which the meta function sets an output."""
         made = self._class(k, "", parent_class, generate_super)
         return "\n".join(
             set_output_function(method, made, [self.gen_class_set_output_body(k, proxy)])
@@ -220,7 +220,7 @@ class StructuredRegisterDispatchKey(RegisterDispatchKey):
         return "\n".join(set_output_body(guarded, k, may_restride=maybe_create_proxy))
 
     def gen_class_ctor(self, k: SchemaKind, class_name: str, returns: int) -> str:
-        """Return the constructor; empty if it takes nothing."""
+        """Return the constructor; empty if it has no parameters."""
         return constructor(self._class(k, class_name, "", False, returns))
 
     def gen_class(
@@ -234,7 +234,7 @@ class StructuredRegisterDispatchKey(RegisterDispatchKey):
 
     @asserted()
     def gen_one(self, f: NativeFunction) -> str | None:
-        """Return the text for one form; None if it has none here."""
+        """Return the code for one form; None if there is none."""
         index, calls = self.backend_index, self._calls()
         calls_out = index.dispatch_key is DispatchKey.CompositeExplicitAutogradNonFunctional
         if f.manual_kernel_registration or (calls_out and f is self.g.out):

@@ -1,4 +1,4 @@
-"""A ufunc's group → the definitions of its kernels, those that its files hold behind the classes."""
+"""A ufunc's group → the definitions of its kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opgen.selective_build.selector import SelectiveBuilder
 
 @dataclass(frozen=True, slots=True)
 class _Definitions:
-    """Templates that hold nothing but the definitions."""
+    """Templates that contain only the definitions."""
 
     def render(self, name: str, env: Mapping[str, object]) -> str:
         """Return the definitions of any file."""

@@ -1,1 +1,1 @@
-"""torchgen's selections of operators, over opgen's."""
+"""torchgen's selections of operators, based on opgen's."""

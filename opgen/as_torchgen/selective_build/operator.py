@@ -1,4 +1,4 @@
-"""One operator of a selection, as torchgen's users know it: opgen's, and dictionaries that may be changed."""
+"""One operator of a selection, with torchgen's API: opgen's, with mutable dictionaries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SelectiveBuildOperator = facade("SelectiveBuildOperator", operator.SelectiveBuil
 
 
 def combine_operators(lhs: _Operator, rhs: _Operator) -> _Operator:
-    """Return what a build keeps that keeps what either says; AssertionError for two operators."""
+    """Return the union of both entries; raise AssertionError for two different operators."""
     try:
         return operator.combine_operators(lhs, rhs)
     except ValueError as problem:
@@ -22,5 +22,5 @@ def combine_operators(lhs: _Operator, rhs: _Operator) -> _Operator:
 
 
 def merge_operator_dicts(lhs: Mapping[str, _Operator], rhs: Mapping[str, _Operator]) -> dict[str, _Operator]:
-    """Return the operators of both; those in both are combined."""
+    """Return the operators of both, with common operators combined."""
     return dict(operator.merge_operator_dicts(lhs, rhs))

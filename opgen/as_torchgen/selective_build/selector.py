@@ -1,4 +1,4 @@
-"""A selection, as torchgen's users know it: opgen's, and dictionaries that may be changed."""
+"""A selection with torchgen's API: opgen's, with mutable dictionaries."""
 
 from __future__ import annotations
 

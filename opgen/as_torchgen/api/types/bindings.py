@@ -1,4 +1,4 @@
-"""Types of C++ that programs may derive theirs from, and parameters of C++ functions."""
+"""C++ types, which programs may subclass, and parameters of C++ functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opgen.frozen_dataclass import dataclass
 
 
 class _AnyCType(type):
-    """All types of C++, opgen's own too, are instances of `CType`."""
+    """Makes all C++ types, including opgen's own, instances of `CType`."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, types.CType) if cls is CType else type.__instancecheck__(cls, value)
@@ -20,7 +20,7 @@ class _AnyCType(type):
 
 
 class CType(types.CType, metaclass=_AnyCType):
-    """A type of C++: a class derived from this says its spelling with `cpp_type`."""
+    """A C++ type; subclasses define its spelling in `cpp_type`."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class Binding(types.Binding):
     """A parameter of a C++ function."""
 
     def rename(self, name: str) -> Binding:
-        """Return the same parameter under another name in C++."""
+        """Return the same parameter with another C++ name."""
         return Binding(name, self.nctype, self.argument, self.default)
 
     def with_name(self, name: str) -> Binding:
@@ -47,5 +47,5 @@ class Binding(types.Binding):
 
 
 def as_bindings(made: Iterable[types.Binding]) -> list[Binding]:
-    """Return opgen's parameters as torchgen's users know them."""
+    """Return opgen's parameters as torchgen's `Binding`s."""
     return [Binding(each.name, each.nctype, each.argument, each.default) for each in made]

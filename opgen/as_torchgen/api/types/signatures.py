@@ -1,4 +1,4 @@
-"""torchgen's signatures: what they take is asked by calls, under the choices of the moment (`local`)."""
+"""torchgen's signatures, whose `arguments` is a method, with the current options (`local`)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from opgen.api import cpp, dispatcher, native, structured, types
 from opgen.as_torchgen import local
 from opgen.as_torchgen.api.types.bindings import Binding, as_bindings
-from opgen.as_torchgen.mistakes import asserted
+from opgen.as_torchgen.errors import asserted
 from opgen.frozen_dataclass import dataclass
 from opgen.model import BackendIndex, FunctionSchema, NativeFunction, NativeFunctionsGroup
 
 
 class _Signature:
-    """What the signatures of a calling convention have in common."""
+    """The base class of signatures."""
 
     __slots__ = ()
 
     def _value(self) -> cpp.CppSignature | dispatcher.DispatcherSignature | native.NativeSignature:
-        """Return opgen's signature, under the choices of the moment."""
+        """Return opgen's signature, with the current options."""
         raise NotImplementedError
 
     def arguments(self) -> list[Binding]:
@@ -27,7 +27,7 @@ class _Signature:
         return as_bindings(self._value().arguments)
 
     def returns_type(self) -> types.CType:
-        """Return the type of what it returns."""
+        """Return the return type."""
         return self._value().returns
 
     def ptr_type(self) -> str:
@@ -36,7 +36,7 @@ class _Signature:
 
 
 class _TypedSignature(_Signature):
-    """What the signatures of functions that callers see have besides."""
+    """The base class of signatures of public functions."""
 
     __slots__ = ()
 
@@ -115,11 +115,11 @@ class CppSignatureGroup:
         )
 
     def most_faithful_signature(self) -> CppSignature:
-        """Return the faithful one, or the usual one if that is faithful."""
+        """Return the faithful signature, or the usual one if that is faithful."""
         return self.faithful_signature or self.signature
 
     def signatures(self, *, symint: bool = True) -> Iterator[CppSignature]:
-        """Yield those that there are; without `symint`, those with plain integers."""
+        """Yield the existing signatures; without `symint`, those with plain integers."""
         plain = (self.signature, self.faithful_signature)
         with_symint = (self.symint_signature, self.symint_faithful_signature) if symint else ()
         yield from (each for each in (*plain, *with_symint) if each is not None)
@@ -127,7 +127,7 @@ class CppSignatureGroup:
 
 @dataclass(frozen=True, slots=True)
 class DispatcherSignature(_TypedSignature):
-    """The signature of an operator as the dispatcher sees it."""
+    """The signature of an operator in the dispatcher."""
 
     func: FunctionSchema
     prefix: str = ""
@@ -163,7 +163,7 @@ class DispatcherSignature(_TypedSignature):
 
 @dataclass(frozen=True, slots=True)
 class NativeSignature(_Signature):
-    """The signature of a kernel that is written by hand."""
+    """The signature of a handwritten kernel."""
 
     func: FunctionSchema
     symint: bool
@@ -176,7 +176,7 @@ class NativeSignature(_Signature):
         )
 
     def name(self) -> str:
-        """Return the kernel's name, if its operator names none."""
+        """Return the kernel's default name."""
         return self.prefix + native.name(self.func)
 
     def decl(self, name: str | None = None) -> str:
@@ -211,7 +211,7 @@ class StructuredImplSignature:
 def kernel_signature(
     f: NativeFunction, backend_index: BackendIndex, *, prefix: str = ""
 ) -> NativeSignature | DispatcherSignature:
-    """Return the signature of the kernel of `f` under a key, as its author writes it."""
+    """Return the signature of the handwritten kernel of `f` under a key."""
     kernel = backend_index.get_kernel(f)
     symint = kernel is not None and kernel.supports_symint()
     if backend_index.external:
