@@ -1,11 +1,11 @@
-"""The tables that read YAML files -> JSON Schemas, with which editors complete and check those files.
+"""The tables of YAML keys -> JSON Schemas, with which editors complete and check YAML files.
 
     json_schema("native_functions", tags={"core": "Belongs to the core operators."})
     {"type": "array", "items": {"properties": {"func": {"type": "string", ...}, ...}, "required": ["func"]}}
 
-Keys come from the tables of the front end, so that a key that is read has a place here; enumerations come from the
-values that the readers accept.  A JSON Schema knows no names of operators: what depends on other entries is left to
-the run itself.
+Keys come from the tables of the front end, so the schemas have every key; enumerations come from the values that
+the converters accept.  A JSON Schema can't check names of operators, so only runs of opgen check references between
+entries.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from opgen.selective_build.dtypes import DTYPES
 
 Json = dict[str, Any]
 DRAFT: Final = "http://json-schema.org/draft-07/schema#"
-"""The draft that editors know best."""
+"""The draft with the best support in editors."""
 
 _TEXT: Final = MappingProxyType({"type": ["string", "number", "boolean"]})
-"""A text: opgen reads `1e3` and `on` as text too, but an editor takes them for a number and a boolean."""
+"""A string.  opgen also reads `1e3` and `on` as strings, but editors parse them as a number and a boolean."""
 _BOOLEAN: Final = MappingProxyType({"type": "boolean"})
 _IDENTIFIER: Final = MappingProxyType({"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]*$"})
 _QUALIFIED: Final = MappingProxyType({**_TEXT, "pattern": r"^[A-Za-z_]\w*(::[A-Za-z_]\w*)*$"})
 
 
 def _words(items: Mapping[str, Any] = _TEXT) -> Json:
-    """Return a list, or a text with commas between the words."""
+    """Return the schema of a list, or of a string with commas between words."""
     return {"anyOf": [{"type": "array", "items": dict(items)}, dict(_TEXT)]}
 
 
@@ -73,7 +73,7 @@ def _variants() -> Json:
 
 
 def _tag_words(known: Mapping[str, str]) -> Json:
-    """Return the schema of tags; without a list of them, any words."""
+    """Return the schema of tags; without a list of tags, any words are valid."""
     if not known:
         return _words()
     one = [{"const": name, "description": description.strip()} for name, description in known.items()]
@@ -95,11 +95,11 @@ _OF_CONVERTERS: Final[Mapping[Convert[Any], Mapping[str, Any]]] = MappingProxyTy
         word_list: _words(),
     }
 )
-"""The values that converters accept; those of others are with the table of their file."""
+"""The schemas of the values that converters accept; those of other converters are with the table of their file."""
 
 
 def _table(table: Table, shapes: Mapping[Field[Any], Mapping[str, Any]]) -> Json:
-    """Return the mapping that a table reads; `shapes` has the values of fields whose converters don't tell."""
+    """Return the schema of a table; `shapes` has the schemas of fields whose converters don't determine them."""
     fields = table.fields.values()
     return {
         "type": "object",
@@ -116,7 +116,7 @@ def _shape(field: Field[Any], shapes: Mapping[Field[Any], Mapping[str, Any]]) ->
         shape = {"enum": list(field.convert.legal)}
     else:
         shape = _OF_CONVERTERS[field.convert]
-    # The key may be there without a value.
+    # The key may have no value.
     return {"anyOf": [dict(shape), {"type": "null"}]} if field.may_be_empty else dict(shape)
 
 

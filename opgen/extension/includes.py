@@ -1,7 +1,7 @@
 """The headers of an extension → their paths and include lines.
 
-All forms and overloads of an operator share headers, called after the name that they have in common,
-so that adding an operator changes no header of another's.
+All forms and overloads of an operator share headers, named after their common root name, so adding an
+operator doesn't change the headers of others.
 
     header(extension, "ops/blend_native.h")   →   mylib/ops/blend_native.h
 """
@@ -31,23 +31,23 @@ _COSTLY_TYPES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def header(extension: Extension, path: str) -> str:
-    """Return the place of a header in the install directory, and the name that it is included by."""
+    """Return the path of a header, both in the install directory and in includes."""
     return f"{extension.namespace}/{path}"
 
 
 def operator_headers(extension: Extension, suffix: str, names: Iterable[str] | None = None) -> list[str]:
-    """Return the headers with this suffix of the operators of these names, or of all."""
+    """Return the headers with this suffix of the operators with these names, or of all operators."""
     if names is None:
         names = by_root_name(extension.program.grouped)
     return [header(extension, operator_path(extension, name, suffix)) for name in sorted(set(names))]
 
 
 _OTHER_HEADER: Final = re.compile(r"(.+)_(?:meta|native|ops|[a-z0-9]+_dispatch)")
-"""The names of headers that operators have beside those of their functions."""
+"""The names of an operator's other headers, besides that of its functions."""
 
 
 def operator_path(extension: Extension, name: str, suffix: str) -> str:
-    """Return the header of an operator: that of `add_ops`'s functions is another than that of `add`'s entry points."""
+    """Return the header of an operator; for the functions of `add_ops`, not that of the entry points of `add`."""
     other = _OTHER_HEADER.fullmatch(name) if not suffix else None
     if other is not None and any(function.root_name == other[1] for function in extension.program.functions):
         return f"ops/{name}_functions.h"
@@ -55,13 +55,13 @@ def operator_path(extension: Extension, name: str, suffix: str) -> str:
 
 
 def type_includes(texts: Iterable[str]) -> list[str]:
-    """Return the headers of the types in declarations that `detail/Types.h` leaves out: they double its cost."""
+    """Return the headers of types that `detail/Types.h` doesn't include, since they would double its compile time."""
     declared = "\n".join(texts)
     return [path for name, path in _COSTLY_TYPES.items() if name in declared]
 
 
 def render_file(extension: Extension, templates: TemplateSet, path: str, template: str, **env: object) -> OutputFile:
-    """Return a header of the extension, or a source beside its folder of headers."""
+    """Return a header of the extension, or a source next to its folder of headers."""
     place = header(extension, path) if path.endswith(".h") else path
     return OutputFile(place, templates.render(template, {**extension.environment(), **env}))
 

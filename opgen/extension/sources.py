@@ -1,8 +1,8 @@
-"""The files of a run → the lists by which a build knows them: CMake variables, and JSON for setuptools.
+"""The files of a run → lists of files for builds: CMake variables, and JSON for setuptools.
 
 For `-o build/sources.cmake` there is `build/sources.cmake`, with a variable for each kind of file, and
-`build/sources.json` with the same lists.  `sources` are what to compile; they include what is in `included_sources`.
-Sources for a kind of device are apart, as they need its toolkit, and so are those of the Python module.
+`build/sources.json` with the same lists.  `sources` are to be compiled, and include `included_sources`.
+Sources for a device type have a separate list, since they need its toolkit, and so have those of the Python module.
 
     set(opgen_sources "out/Unit_0.cpp" …)
     set(opgen_included_sources "out/RegisterSchema.cpp" …)
@@ -25,7 +25,7 @@ from opgen.output.dependencies import render_cmake_list
 from opgen.output.files import OutputFile
 
 ROOT: Final = "lists"
-"""Root name of the lists: the folder that the user's path is in."""
+"""The root name of the lists: the folder of the user's path."""
 
 _LISTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -34,13 +34,13 @@ _LISTS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys((".py", ".pyi", ".typed"), "python"),
     }
 )
-"""The list for each suffix; a group makes it that of a kind of sources."""
+"""The list for each suffix; a file's group is a prefix of the list's name."""
 
 
 def emit_source_lists(
     files: Iterable[OutputFile], roots: Mapping[str, Path], output: Path, *, definitions: Sequence[str] = ()
 ) -> Iterator[OutputFile]:
-    """Yield the lists of `files`, which are in the folders `roots`, and the macros that sources are compiled with."""
+    """Yield the lists of `files`, which are in the folders `roots`, and the macro definitions for compiling sources."""
     lists = source_lists(files, roots)
     lists["definitions"] = list(definitions)
     kinds = [name.removesuffix("_sources") for name in lists if name.endswith("_sources")]

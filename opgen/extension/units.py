@@ -1,7 +1,7 @@
 """The sources of an extension → `Unit_0.cpp` …, which include them, so that a compiler reads torch's headers once.
 
-Torch's headers take a compiler most of its time.  A library of a few operators is one unit; that of many is several,
-so that the cores of a machine share them.  What computes in loops stays apart: it is compiled with other flags.
+Most of the compile time is for torch's headers.  A library with few operators is one unit; one with many is several,
+which compile in parallel.  Sources with loops are separate, since they are compiled with other flags.
 
     #include "Operators.cpp"
     #include "RegisterCPU.cpp"
@@ -25,9 +25,9 @@ from opgen.output.files import OutputFile
 from opgen.output.template import TemplateSet
 
 INCLUDED_GROUP: Final = "included_"
-"""The list of sources that units include."""
+"""The source list of the files that units include."""
 UNIT_SIZE: Final = 150_000
-"""Characters of source that compile for about as long as the headers."""
+"""The number of characters of source that take about as long to compile as the headers."""
 
 EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("operators", OnDemand("opgen.extension.operators", "emit_operator_sources")),
@@ -45,42 +45,42 @@ EMITTERS: Final[tuple[Emitter[Extension, TemplateSet], ...]] = (
     Emitter("any operator", OnDemand("opgen.extension.any_operator", "emit_any_operator")),
     Emitter("shims", OnDemand("opgen.extension.aoti_shims", "emit_shims")),
 )
-"""The emitters of sources. One in the table of the command would be compiled by itself, not in a unit."""
+"""The emitters of sources in units.  Sources from emitters in the table of the command are compiled separately."""
 
 _AUTOGRAD: Final = ("RegisterADInplaceOrView", "RegisterAnyOperator", "RegisterAutogradFallback", "RegisterDerivatives")
 """Names, or prefixes, of the sources that need autograd's headers."""
 
 
 def emit_sources(extension: Extension, templates: TemplateSet) -> Iterator[OutputFile]:
-    """Yield the sources of the library with what they include, and the units that are compiled."""
+    """Yield the sources of the library, and the units that include them."""
     files = collect_files(bind(EMITTERS, extension, templates))
-    joined = [file for file in files if _is_joined(file)]
+    included = [file for file in files if _is_included(file)]
     for file in files:
-        yield replace(file, group=INCLUDED_GROUP) if _is_joined(file) else file
-    units = _units(sorted(joined, key=lambda file: file.path))
+        yield replace(file, group=INCLUDED_GROUP) if _is_included(file) else file
+    units = _units(sorted(included, key=lambda file: file.path))
     for index, sources in enumerate(units):
         includes = [file.path for file in sources]
         bindings = BINDINGS if extension.python is not None and index == len(units) - 1 else ""
         yield render_file(extension, templates, f"Unit_{index}.cpp", "Unit.cpp", includes=includes, bindings=bindings)
 
 
-def _is_joined(file: OutputFile) -> bool:
+def _is_included(file: OutputFile) -> bool:
     return (
         file.root == "install" and file.group == "" and PurePosixPath(file.path).suffix == ".cpp" and not is_loop(file)
     )
 
 
 def _units(sources: Sequence[OutputFile]) -> list[list[OutputFile]]:
-    """Return the sources of each unit; only those that need autograd's headers are beside such."""
+    """Return the sources of each unit; those that need autograd's headers are in separate units."""
     if sum(len(file.text) for file in sources) <= UNIT_SIZE:
         return [list(sources)] if sources else []
     autograd = [file for file in sources if file.path.startswith(_AUTOGRAD)]
     others = [file for file in sources if not file.path.startswith(_AUTOGRAD)]
-    return list(chain(_packed(autograd), _packed(others)))
+    return list(chain(_pack(autograd), _pack(others)))
 
 
-def _packed(sources: Sequence[OutputFile]) -> Iterator[list[OutputFile]]:
-    """Yield the sources in order, as many in a unit as it holds."""
+def _pack(sources: Sequence[OutputFile]) -> Iterator[list[OutputFile]]:
+    """Yield the sources of each unit, in order and up to the size of a unit."""
     unit: list[OutputFile] = []
     for file in sources:
         if unit and sum(len(each.text) for each in unit) + len(file.text) > UNIT_SIZE:

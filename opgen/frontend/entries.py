@@ -31,8 +31,8 @@ from opgen.frontend.entry_fields import (
     TABLE,
     TAGS,
     UFUNC_INNER_LOOP,
-    plain_texts,
     schema_diagnostic,
+    word_set,
 )
 from opgen.frontend.fields import (
     OneOf,
@@ -181,15 +181,15 @@ _TITLE: Final = re.compile(r"[\w:.]+")
 def _title(node: Node) -> str:
     """Return the entry's name for messages, from its operator if that can be read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
-    found = _TITLE.match(func.text) if isinstance(func, Scalar) else None
-    return f"entry '{found.group()}'" if found else "an entry"
+    match = _TITLE.match(func.text) if isinstance(func, Scalar) else None
+    return f"entry '{match.group()}'" if match else "an entry"
 
 
 def operator_of(node: Node) -> str | None:
     """Return the operator's name without namespace and overload; None if it can't be read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
-    found = re.match(r"(?:\w*::)*([A-Za-z_]\w*)", func.text, re.ASCII) if isinstance(func, Scalar) else None
-    return found.group(1) if found else None
+    match = re.match(r"(?:\w*::)*([A-Za-z_]\w*)", func.text, re.ASCII) if isinstance(func, Scalar) else None
+    return match.group(1) if match else None
 
 
 def _read_schema(where: Scalar, memo: SchemaMemo | None, log: Diagnostics) -> tuple[str, FunctionSchema] | None:
@@ -235,7 +235,7 @@ def _function(
 ) -> NativeFunction:
     written, implied = values.written, implied_tags(namespace, func, form_tags)
     return NativeFunction(
-        **_stated(values),
+        **_field_attributes(values),
         namespace=namespace,
         func=func,
         loc=_name_span(written[FUNC]),
@@ -250,28 +250,28 @@ def _function(
         has_composite_explicit_autograd_non_functional_kernel=(
             DispatchKey.CompositeExplicitAutogradNonFunctional in kernels
         ),
-        tags=plain_texts(written[TAGS]) | implied if TAGS in written else implied,
+        tags=word_set(written[TAGS]) | implied if TAGS in written else implied,
         is_boxed=func.is_lenient and is_boxed(func),
     )
 
 
-def _stated(values: Values) -> dict[str, Any]:
-    """Return the attributes of the function that single fields determine, including absent ones."""
-    stated = dict(_UNSTATED)
+def _field_attributes(values: Values) -> dict[str, Any]:
+    """Return the attributes of the function that are determined by one field each, including absent fields."""
+    attributes = dict(_ATTRIBUTE_DEFAULTS)
     for field, value in values.written.items():
         if field.attribute:
-            stated[field.attribute] = value if field.plain is None else field.plain(value)
-    return stated
+            attributes[field.attribute] = value if field.to_attribute is None else field.to_attribute(value)
+    return attributes
 
 
-_UNSTATED: Final = MappingProxyType(
+_ATTRIBUTE_DEFAULTS: Final = MappingProxyType(
     {
-        each.attribute: plain_texts(()) if each.plain is plain_texts else each.default
+        each.attribute: word_set(()) if each.to_attribute is word_set else each.default
         for each in TABLE.fields.values()
         if each.attribute
     }
 )
-"""Their values for an entry without these fields."""
+"""The attributes of an entry without these fields."""
 
 
 def _is_composite_alone(kernels: Kernels) -> bool:
@@ -291,7 +291,7 @@ _OTHER_TAGS: Final = (frozenset[str](), frozenset({"pt2_compliant_tag"}))
 
 
 def implied_tags(namespace: str, func: FunctionSchema, form_tags: frozenset[str]) -> frozenset[str]:
-    """Return tags that every operator of its kind carries, written or not: of the `form_tags`, the one for its form."""
+    """Return the tags that an operator has implicitly; of the `form_tags`, the one for its form."""
     kind = func.kind()
     names = _OUT_TAGS if kind is SchemaKind.out else _INPLACE_TAGS if kind is SchemaKind.inplace else _OTHER_TAGS
     tags = names[namespace == "aten"]

@@ -1,4 +1,4 @@
-"""The keys of an entry of native_functions.yaml: how each is read, what it sets, and what editors say about it.
+"""The keys of an entry of native_functions.yaml: their converters, attributes and descriptions.
 
     TABLE.fields["device_guard"]      Field("device_guard", boolean, default=True, attribute="device_guard", …)
 
@@ -68,17 +68,17 @@ def _dispatch(node: Node) -> MappingNode:
     raise UserError(Diagnostic("wrong-kind", message, node.span, label))
 
 
-def _list_ofplain_texts(node: Node) -> tuple[Scalar, ...]:
+def _scalars(node: Node) -> tuple[Scalar, ...]:
     return tuple(scalar(item) for item in node.items) if isinstance(node, ListNode) else (scalar(node),)
 
 
-def plain_texts(words: Iterable[Scalar]) -> frozenset[str]:
-    """Return the words without their places."""
+def word_set(words: Iterable[Scalar]) -> frozenset[str]:
+    """Return the words as a set of strings."""
     return frozenset([word.text for word in words])
 
 
 def schema_diagnostic(problem: SchemaError, where: Scalar, offset: int) -> UserError:
-    """Return an error in a schema, with its place in the scalar."""
+    """Return an error in a schema, with its location in the scalar."""
     start = min(offset + problem.start, len(where.text))
     span = where.span_at(start, max(start, min(offset + problem.end, len(where.text))))
     notes = []
@@ -99,7 +99,7 @@ DISPATCH: Field[MappingNode | None] = Field(
     "dispatch",
     _dispatch,
     default=None,
-    description="The kernel under each dispatch key. Without it, the operator is made of other operators.",
+    description="The kernel under each dispatch key. Without it, the operator is CompositeImplicitAutograd.",
 )
 STRUCTURED = Field(
     "structured",
@@ -114,7 +114,7 @@ STRUCTURED_DELEGATE: Field[tuple[OperatorName, Scalar] | None] = Field(
     default=None,
     description="The structured out form that this form calls.",
     attribute="structured_delegate",
-    plain=lambda delegate: delegate[0],
+    to_attribute=lambda delegate: delegate[0],
 )
 STRUCTURED_INHERITS: Field[Scalar | None] = Field(
     "structured_inherits",
@@ -122,11 +122,11 @@ STRUCTURED_INHERITS: Field[Scalar | None] = Field(
     default=None,
     description="The class that a structured operator derives from, such as TensorIteratorBase.",
     attribute="structured_inherits",
-    plain=lambda name: name.text,
+    to_attribute=lambda name: name.text,
 )
 PRECOMPUTED: Field[tuple[Scalar, ...]] = Field(
     "precomputed",
-    _list_ofplain_texts,
+    _scalars,
     default=(),
     description="Values that the shape function computes for the kernels, in place of arguments or added.",
 )
@@ -136,7 +136,7 @@ AUTOGEN: Field[tuple[tuple[OperatorName, Scalar], ...]] = Field(
     default=(),
     description="Forms that are derived: the out form, and the functional form of an in-place operator.",
     attribute="autogen",
-    plain=lambda names: tuple([name for name, _ in names]),
+    to_attribute=lambda names: tuple([name for name, _ in names]),
 )
 MANUAL_KERNEL_REGISTRATION = Field(
     "manual_kernel_registration",
@@ -158,7 +158,7 @@ PYTHON_MODULE: Field[Scalar | None] = Field(
     default=None,
     description="The module under torch._C that binds the operator, such as nn or linalg.",
     attribute="python_module",
-    plain=lambda name: name.text,
+    to_attribute=lambda name: name.text,
 )
 CATEGORY_OVERRIDE: Field[str | None] = Field(
     "category_override",
@@ -187,7 +187,7 @@ CPP_NO_DEFAULT_ARGS: Field[tuple[Scalar, ...]] = Field(
     default=(),
     description="Arguments whose defaults C++ must not see, because a call would be ambiguous.",
     attribute="cpp_no_default_args",
-    plain=plain_texts,
+    to_attribute=word_set,
 )
 USE_CONST_REF = Field(
     "use_const_ref_for_mutable_tensors",
@@ -239,6 +239,6 @@ TABLE: Final = Table.of(
 )
 """Every key that an entry may have.
 
-All but two are torch's: `random: False` says that an operator whose name sounds random isn't, and
-`doc` is the operator's documentation.
+All but two are torch's.  `random: False` is for an operator that isn't random although its name suggests it,
+and `doc` is the operator's documentation.
 """

@@ -65,8 +65,8 @@ class Field(Generic[T_co]):
     """One sentence for editors and for the reference of keys."""
     attribute: str = ""
     """The attribute that has the value, if the key alone determines one."""
-    plain: Callable[[Any], object] | None = None
-    """Converts the value to that of the attribute, without its place in the file."""
+    to_attribute: Callable[[Any], object] | None = None
+    """Converts the value to that of the attribute, which has no location; None if they are the same."""
 
 
 @dataclass(frozen=True, slots=True)

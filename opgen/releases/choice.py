@@ -1,11 +1,11 @@
-"""Definitions and what the user says → the release of torch that a run is for.
+"""The definitions and flags of a run → its release of torch.
 
-The first of these decides:
+In order of precedence, the release is from:
 
 1. `--torch-version 2.12`;
-2. the tree that the definitions are in: `version.txt` of a checkout of torch, or `torch/version.py` beside torchgen;
+2. the source tree with the definitions: `version.txt` of a checkout of torch, or `torch/version.py` beside torchgen;
 3. the installed torch;
-4. the release of the packaged definitions, for those, and for others the newest that opgen knows.
+4. for the packaged definitions, their release; for others, the newest release that opgen knows.
 
 Only the version is read; torch is not imported. Trees of backends may have definitions of an older torch than the
 tree around them: unless the flag decides, definitions with a type that a release doesn't have any more are treated
@@ -40,7 +40,7 @@ class Choice:
 
     release: Release
     read: tuple[Path, ...] = ()
-    """The file that says so, if one does."""
+    """The file with the version, if any."""
 
 
 def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostics) -> Choice | None:
@@ -48,7 +48,7 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
 
     Args:
         definitions: The file or folder of the definitions; None for those packaged with opgen.
-        wanted: What the user says, if anything: `2.12`, or a longer version such as `2.12.1+cpu`.
+        wanted: The version from the flag, if any: `2.12`, or a longer version such as `2.12.1+cpu`.
         log: Gets a warning if the release is newer than any that opgen knows.
 
     Returns:
@@ -68,17 +68,17 @@ def choose_release(definitions: Path | None, wanted: str | None, log: Diagnostic
 
 
 def choose_oldest(wanted: str, log: Diagnostics) -> Release | None:
-    """Return the oldest release that a library in the stable ABI is to run with; None if `wanted` is none.
+    """Return the oldest release that a library in the stable ABI supports; None if `wanted` is none.
 
     Args:
-        wanted: What the user says: `2.10`.
+        wanted: The version from the flag: `2.10`.
         log: Gets the reason if there is no such release, and a warning if it is newer than any that opgen knows.
     """
     return _release_of(wanted, f"{STABLE_ABI_FLAG} says", log, flag=STABLE_ABI_FLAG)
 
 
 def version_files(definitions: Path | None) -> Iterator[Path]:
-    """Yield the files that may say which release definitions are of, the one that decides first."""
+    """Yield the files that may have the release of the definitions, in order of precedence."""
     if definitions is not None:
         place = definitions.resolve()
         for folder in (place, *place.parents):
@@ -90,14 +90,14 @@ def version_files(definitions: Path | None) -> Iterator[Path]:
 
 
 def _version_files_in(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder that would name the release of the torch there."""
+    """Yield the files that would have the release of a torch in the folder."""
     if (folder / "torchgen").is_dir() or (folder / "aten").is_dir():
         yield folder / "version.txt"
         yield folder / "torch" / "version.py"
 
 
 def _read_version(path: Path) -> str:
-    """Return the version that a file says; empty if it says none."""
+    """Return the version in a file; empty if there is none."""
     text = read_text_if_possible(path)
     if path.suffix == ".txt":
         return text.strip()

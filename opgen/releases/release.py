@@ -1,9 +1,9 @@
-"""What differs between releases of torch, field by field.
+"""The differences between releases of torch, field by field.
 
-    release.missing_types       the types that a schema can't have
-    release.xpu_keys            the dispatch keys that only a build for XPU has
+    release.missing_types       the types that schemas can't use
+    release.xpu_keys            the dispatch keys only in builds for XPU
 
-Code reads these fields and doesn't compare versions; only lists that users may write say `since` (`Release.has`). The
+Code reads these fields instead of comparing versions; only lists that users may write have `since` (`Release.has`). The
 module of each release defines it as the previous one plus changes.
 """
 
@@ -22,55 +22,55 @@ class Release:
     version: tuple[int, int]
     """Major and minor number."""
 
-    # What definitions may say.
+    # Definitions.
     missing_types: frozenset[BaseTy]
     """Types of other releases, older or newer, that schemas can't have."""
     missing_keys: frozenset[DispatchKey]
     """Dispatch keys of other releases, older or newer, that no kernel can be registered under."""
     unseeded_operators: frozenset[str]
-    """Operators that sound random, but don't need the tag `nondeterministic_seeded`."""
+    """Operators that don't need the tag `nondeterministic_seeded`, although their names suggest randomness."""
     without_functional_form: frozenset[str]
-    """Operators that write to an argument without a functional form: functionalization never meets them."""
+    """Operators that mutate arguments without a functional form, since functionalization never sees them."""
     tags: frozenset[str]
     """The tags of torch's own operators: the members of `at::Tag`."""
     form_tags: frozenset[str]
     """Tags that operators have for their form, if the definitions declare them."""
 
-    # What is written.
+    # Generated code.
     named_dimensions: bool
     """Whether `set_output_…` of structured kernels takes names of dimensions."""
     keep_dtype_of_out: frozenset[str]
-    """Out forms whose `dtype`, if it isn't given, is that of the out argument."""
+    """Out forms whose default `dtype` is that of the out argument."""
     complex_gradients: frozenset[str]
-    """Operators whose formulas hold for complex tensors as well; autograd refuses such tensors for others."""
+    """Operators whose formulas support complex tensors; autograd rejects complex tensors for others."""
     nodes_are_shared: bool
-    """Whether nodes of autograd's graph are held by `std::shared_ptr`, rather than `c10::intrusive_ptr`."""
+    """Whether autograd nodes are held by `std::shared_ptr` rather than `c10::intrusive_ptr`."""
     node_hooks: bool
-    """Whether autograd's kernels tell hooks of the nodes that they made."""
+    """Whether autograd kernels call hooks for the nodes that they create."""
     avoids_copies: bool
-    """Whether autograd's kernels of operators on lists copy neither nodes nor storages."""
+    """Whether autograd kernels of foreach operators avoid copies of nodes and storages."""
     override_check: str
-    """The C++ function that says whether Python overrides a method of a tensor."""
+    """The C++ function that returns whether Python overrides a method of a tensor."""
     methods_start_devices: bool
-    """Whether methods that make tensors start the device even for a tensor that Python dispatches on."""
+    """Whether methods that create tensors initialize the device even for tensor subclasses with Python dispatch."""
     autograd_shards: int
-    """How many files autograd's and the tracer's kernels are split over."""
+    """The number of files for autograd's and the tracer's kernels."""
     views_own_values: bool
-    """Whether classes that replay views keep tensors by value."""
+    """Whether classes that replay views store tensors by value."""
     takes_one_view: bool
     """Whether one view of several is replayed without the others."""
     native_aot_stubs: bool
-    """Whether there are stubs for kernels that are compiled ahead of time."""
+    """Whether there are stubs for ahead-of-time compiled kernels."""
     exported_kernels: frozenset[str]
     """Kernels of devices that `TORCH_API` exports, whatever `kernel_exports` says."""
     lazy_nodes_move_text: bool
-    """Whether nodes of lazy backends move their text out of its stream."""
+    """Whether `ToString` of lazy nodes returns `std::move(ss).str()` rather than `ss.str()`."""
     shims_have_guards: bool
-    """Whether functions with a C interface are declared only for callers that expect their release."""
+    """Whether C shims are declared only for callers that expect their release."""
     rocm_guard: str
-    """The class of the guard that structured kernels hold under ROCm."""
+    """The class of the device guard in structured kernels under ROCm."""
     rocm_guard_header: str
-    """The header of guards under ROCm."""
+    """The header of device guards under ROCm."""
     class_exports: FrozenMap[DispatchKey, str]
     """The macro that exports the classes of structured kernels, for keys where it isn't `TORCH_API`."""
     kernel_exports: FrozenMap[DispatchKey, str]
@@ -80,7 +80,7 @@ class Release:
     xpu_keys: tuple[DispatchKey, ...]
     """The keys that only a build for XPU writes files for."""
 
-    # The stable ABI, as a library sees it that runs with this release and newer ones.
+    # The stable ABI, for a library that supports this release and newer ones.
     stable_types: frozenset[BaseTy]
     """The base types that can be passed to and from torch."""
     stable_tags: frozenset[str]
@@ -92,5 +92,5 @@ class Release:
         return f"{self.version[0]}.{self.version[1]}"
 
     def has(self, version: tuple[int, int, int]) -> bool:
-        """Return whether this release has what came with `version` of torch."""
+        """Return whether this release is `version` of torch or newer."""
         return version[:2] <= self.version

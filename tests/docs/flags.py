@@ -18,7 +18,7 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "flags.md"
 HEAD: Final = """\
 # Commands and flags
 
-For everybody. `opgen COMMAND FLAGS` and `python -m opgen COMMAND FLAGS` are the same; `opgen COMMAND --help` prints
+For everyone. `opgen COMMAND FLAGS` and `python -m opgen COMMAND FLAGS` are the same; `opgen COMMAND --help` prints
 what is below. `python -m tests.docs.flags` writes this page.
 """
 
