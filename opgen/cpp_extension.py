@@ -1,4 +1,4 @@
-"""Builds extensions with `torch.utils.cpp_extension`: in a setup.py, or straight from a program.
+"""Builds extensions with `torch.utils.cpp_extension`: in a setup.py, or just in time in a program.
 
     from opgen.cpp_extension import generated_package
     setup(**generated_package("mylib", "ops", ["kernels.cpp"]))     # the package mylib, with its module mylib._C
@@ -8,8 +8,8 @@
 
     setup(**generated_package("mylib", "ops", ["kernels.cpp"], stable_abi="2.10"))     # one wheel for every torch
 
-Both run the generator first; what it finds unchanged it leaves alone, so nothing is compiled twice.
-torch and setuptools are imported when they are asked for: opgen itself needs neither.
+Both run the generator first.  It doesn't touch unchanged files, so these aren't recompiled.
+torch and setuptools are imported on demand, since opgen itself needs neither.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LISTS: Final = "sources.cmake"
 _TORCH: Final = "torch.utils.cpp_extension"
 _OUTPUT: Final = "build/generated"
 _FLAGS: Final = ("-std=c++20", "-g0")
-"""Flags of every compilation; with the debug information of Python's own flags a library is ten times as large."""
+"""Flags of every compilation.  The debug information of Python's default flags makes a library ten times as large."""
 _LINKED_FLAGS: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
 _STABLE_LINKED_FLAGS: Final = ("-Wl,--no-as-needed", "-ltorch_cpu") if sys.platform == "linux" else ()
 """The linker would drop the library whose functions torch's headers of the stable ABI call."""
@@ -47,13 +47,13 @@ Paths = Sequence[str | os.PathLike[str]]
 
 
 class GenerationError(Exception):
-    """The definitions are wrong; what is wrong with them has been said on stderr."""
+    """The definitions have errors, which have been reported on stderr."""
 
 
 def generate_sources(
     definitions: str | os.PathLike[str], output: str | os.PathLike[str], *, flags: Sequence[str] = ()
 ) -> Mapping[str, list[str]]:
-    """Write the C++ of an extension below `output` and return lists of it: `sources`, `cuda_sources`, `headers`, …"""
+    """Write the C++ of an extension below `output`, and return its files: `sources`, `cuda_sources`, `headers`, …"""
     folder = Path(output)
     lists = folder / _LISTS
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def generated_package(
     aoti_shims: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Return what `setup()` needs to build and install the Python package of an extension.
+    """Return the arguments of `setup()` that build and install the Python package of an extension.
 
     The operators and the package's module are one library, `<name>._C`.
 
@@ -92,16 +92,16 @@ def generated_package(
         cuda_sources: Your sources for builds with CUDA.
         output: The folder for generated files.
         include_dirs: Folders of your headers.
-        flags: Further flags of `opgen gen`.
-        stable_abi: The oldest torch that one binary in torch's stable ABI is to run with, such as `2.10`. The wheel
-            is then for Python 3.10 and newer. None for a binary for the installed torch and Python.
+        flags: Additional flags of `opgen gen`.
+        stable_abi: The oldest torch that a binary in torch's stable ABI supports, such as `2.10`. The wheel then
+            supports Python 3.10 and newer. None for a binary for the installed torch and Python.
         aoti_shims: Whether models that AOTInductor compiles call the operators without Python.
         settings: As for `generated_extension`.
     """
     if aoti_shims:
         flags = (*flags, *_shim_flags(output))
         if sys.platform == "linux":
-            # A model finds a library that is loaded by its name, wherever the package is installed.
+            # A model finds a loaded library by its name, wherever the package is installed.
             settings.setdefault("extra_link_args", [*_LINKED_FLAGS, f"-Wl,-soname,{name}._C.so"])
     build = _build_command(_torch_builder().BuildExtension)
     stable = () if stable_abi is None else (STABLE_ABI_FLAG, stable_abi)
@@ -139,10 +139,10 @@ def generated_extension(
     aoti_shims: bool = False,
     **settings: Any,
 ) -> Any:
-    """Return a library of the operators alone, which `torch.ops.load_library` loads.
+    """Return a library of only the operators, for `torch.ops.load_library`.
 
-    It is a `CppExtension`, or a `CUDAExtension` where torch has CUDA and there are sources for it.
-    `settings` are torch's and setuptools' own: `extra_compile_args`, `define_macros`, …
+    It is a `CppExtension`, or a `CUDAExtension` if torch has CUDA and there are sources for it.
+    `settings` are those of torch and setuptools: `extra_compile_args`, `define_macros`, …
     """
     flags = ("--no-python", *flags, *(_shim_flags(output) if aoti_shims else ()))
     return _extension(
@@ -168,14 +168,14 @@ def _torch_builder() -> Any:
 def _compiler_flags(cpp_extension: Any) -> list[str]:
     """Return flags for the C++ compiler.
 
-    GCC's garbage collector takes a sixth of its time and frees little. Warnings in torch's headers, which setuptools
-    asks for with Python's own flags, would hide those in the author's sources.
+    GCC's garbage collector takes a sixth of its time and frees little. Warnings in torch's headers, which
+    Python's default flags enable, would hide those in the author's sources.
     """
     if sys.platform == "win32":
         return [*_FLAGS]
     compiler = (os.environ.get("CXX") or "c++").split()
-    said = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    is_gcc = "Free Software Foundation" in said
+    output = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    is_gcc = "Free Software Foundation" in output
     headers = [f"-isystem{folder}" for folder in cpp_extension.include_paths()]
     return [*_FLAGS, *headers, *(["--param=ggc-min-heapsize=1000000", "-Wno-psabi"] if is_gcc else [])]
 
@@ -186,7 +186,7 @@ def _require_tool(name: str, install: str, *, found: bool) -> None:
 
 
 def _build_command(base: Any) -> Any:
-    """Return a command `build_ext` that says how much there is to compile; Ninja says what is done."""
+    """Return a command `build_ext` that prints the number of sources; Ninja prints the progress."""
 
     def build_extension(self: Any, extension: Any) -> None:
         sys.stdout.write(f"opgen: compiling {len(extension.sources)} sources of {extension.name}\n")
@@ -221,35 +221,35 @@ def _extension(
     with_python: bool,
 ) -> Any:
     cpp_extension = _torch_builder()
-    made = generate_sources(definitions, output, flags=flags)
-    # Schemas that name a TorchBind class have to be registered after the class.
-    files = [*_paths(sources), *made["sources"]]
+    generated = generate_sources(definitions, output, flags=flags)
+    # Schemas with a TorchBind class must be registered after the class.
+    files = [*_paths(sources), *generated["sources"]]
     if with_python:
-        bindings, macros = _bindings(made)
+        bindings, macros = _bindings(generated)
         files += bindings
         settings["define_macros"] = [*settings.get("define_macros", ()), *((macro, None) for macro in macros)]
     kind = cpp_extension.CppExtension
     if cuda_sources and cpp_extension.CUDA_HOME is not None:
         kind = cpp_extension.CUDAExtension
-        files += [*made.get("cuda_sources", ()), *_paths(cuda_sources)]
+        files += [*generated.get("cuda_sources", ()), *_paths(cuda_sources)]
     settings.setdefault("extra_compile_args", {"cxx": _compiler_flags(cpp_extension), "nvcc": ["-std=c++20"]})
     settings.setdefault("extra_link_args", [*_LINKED_FLAGS])
     folders = [os.path.abspath(output), *map(os.path.abspath, include_dirs)]
-    if made["definitions"]:
-        return _stable_extension(kind, name, files, made["definitions"], include_dirs=folders, **settings)
+    if generated["definitions"]:
+        return _stable_extension(kind, name, files, generated["definitions"], include_dirs=folders, **settings)
     return kind(name, files, include_dirs=folders, **settings)
 
 
-def _bindings(made: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
+def _bindings(generated: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
     """Return the sources of the Python module and the macros for all sources of a library that has it.
 
-    A unit of the library includes the bindings. Those in torch's stable ABI are a source of their own.
+    A unit of the library includes the bindings. In torch's stable ABI, they are a separate source.
     """
-    return (made["python_sources"], []) if made["definitions"] else ([], ["OPGEN_WITH_BINDINGS"])
+    return (generated["python_sources"], []) if generated["definitions"] else ([], ["OPGEN_WITH_BINDINGS"])
 
 
 def _stable_extension(kind: Any, name: str, files: list[str], definitions: Sequence[str], **settings: Any) -> Any:
-    """Return an extension in the stable ABI: it needs the library that has the ABI, and no other of torch."""
+    """Return an extension in the stable ABI, linked only with torch's library for the stable ABI."""
     macros = [(macro, value) for macro, _, value in (each.partition("=") for each in definitions)]
     settings["define_macros"] = [*settings.get("define_macros", ()), *macros]
     settings["extra_link_args"] = [*settings["extra_link_args"], *_STABLE_LINKED_FLAGS]
@@ -278,14 +278,14 @@ def load(
     folder = Path(build_directory).resolve()
     shim_flags = _shim_flags(folder / "generated") if aoti_shims else ()
     made = generate_sources(definitions, folder / "generated", flags=(*flags, *shim_flags))
-    # torch's `load` asks for no optimisation, setuptools and CMake do.
+    # torch's `load` sets no optimization flags, unlike setuptools and CMake.
     optimized = "/O2" if sys.platform == "win32" else "-O3"
     settings.setdefault("extra_cflags", [optimized, *_compiler_flags(cpp_extension)])
     bindings, macros = _bindings(made)
     defined = [f"-D{macro}" for macro in (*made["definitions"], *macros)]
     settings["extra_cflags"] = [*settings["extra_cflags"], *defined]
     settings.setdefault("extra_ldflags", [*_LINKED_FLAGS])
-    # Ninja then says what it compiles, and how many steps are left.
+    # Ninja then prints the compiled files and the number of remaining steps.
     settings.setdefault("verbose", sys.stderr.isatty())
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -297,7 +297,7 @@ def load(
             is_python_module=False,
             **settings,
         )
-    except OSError:  # the library is there, and can't be loaded
+    except OSError:  # the library exists, but can't be loaded
         for built in folder.glob(f"{name}*.so"):
             _check_kernels(built, folder / "generated")
         raise

@@ -5,8 +5,8 @@
 
     setup(**mlx_package("mylib"))
 
-CMake does the work, as `mlx.extension` has it: the project's CMakeLists.txt calls `opgen_mlx_extension(mylib …)`.
-mlx and setuptools are imported when they are asked for: opgen itself needs neither.
+The build uses CMake, like `mlx.extension`: the project's CMakeLists.txt calls `opgen_mlx_extension(mylib …)`.
+mlx and setuptools are imported on demand, since opgen itself needs neither.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CMAKE_FOLDER: Final = Path(__file__).resolve().parent / "cmake"
 
 
 def mlx_package(name: str, source_dir: str | os.PathLike[str] = ".") -> dict[str, Any]:
-    """Return what `setup()` needs to build and install the Python package of operators.
+    """Return the arguments of `setup()` that build and install the Python package of operators.
 
-    `name` is the name that `opgen_mlx_extension` gets in the CMakeLists.txt of `source_dir`.  The package has its
-    module `_ext`, the stubs of that, and a marker that it is typed.
+    `name` is the name that `opgen_mlx_extension` gets in the CMakeLists.txt of `source_dir`.  The package has the
+    module `_ext`, its stubs, and the marker `py.typed`.
     """
     extension = importlib.import_module("mlx.extension")
 
@@ -34,7 +34,7 @@ def mlx_package(name: str, source_dir: str | os.PathLike[str] = ".") -> dict[str
         """Tells CMake where opgen and Python are."""
 
         def build_extension(self, ext: Any) -> None:
-            # CMake looks for the package `opgen` where the variable of this spelling says.
+            # CMake searches for the package `opgen` in the folder in this variable.
             os.environ.update({"opgen_DIR": os.fspath(_CMAKE_FOLDER), "OPGEN_PYTHON": sys.executable})
             super().build_extension(ext)
 

@@ -24,9 +24,9 @@ _WORDS: Final = frozenset(
         *("timerisset", "timersub", "unix", "va_arg", "va_copy", "va_end", "va_start"),
     }
 )
-"""Plain words that are macros on one platform or another."""
+"""Ordinary words that are macros on some platforms."""
 UNDEFINED_IN_CPP: Final = frozenset({"fileno", "getc", "isinf", "isnan", "max", "min", "putc"})
-"""Those that headers of C++ undefine."""
+"""Macros that C++ headers undefine."""
 
 _CAPITALS_TEXT: Final = """
     ACCESSPERMS ALLPERMS BIG_ENDIAN BUFSIZ BYTE_ORDER CHECK CLOCKS_PER_SEC CSIGNAL DCHECK DEBUG DECLARE_DISPATCH
@@ -45,7 +45,7 @@ _CAPITALS_TEXT: Final = """
     WIFEXITED WIFSIGNALED WIFSTOPPED WNOHANG WNOWAIT WSTOPPED WSTOPSIG WTERMSIG WUNTRACED
 """
 _CAPITALS: Final = frozenset(_CAPITALS_TEXT.split())
-"""Macros in capitals that are of no family."""
+"""Macros in capitals without a common prefix."""
 _FAMILIES: Final = re.compile(
     r"Py([A-Z]\w*)?_\w+"  # Python
     r"|(AT|C10|CAFFE|CAFFE2|FMT|PYBIND11|REGISTER|STD_TORCH|THO|TORCH)_\w+"  # torch, and libraries in it
@@ -55,7 +55,7 @@ _FAMILIES: Final = re.compile(
     r"|(CATCH|END|HANDLE)_[A-Z_]*ERRORS[A-Z_]*|[A-Z]+_ACC_TYPE"
     r"|([A-Z0-9]+_)+(MAX|MIN|WIDTH|EPSILON|DIG)(_\w+)?|[SU]?INT(MAX|\d+|PTR)?_C"  # limits
 )
-"""Macros whose names begin alike."""
+"""Macros with common prefixes."""
 
 
 def is_macro(name: str) -> bool:

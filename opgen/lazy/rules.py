@@ -25,7 +25,7 @@ from opgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFuncti
 from opgen.program.program import Program
 
 _TENSOR: Final = BaseType(BaseTy.Tensor)
-_LIST_ONE_FORM: Final = "list one of the two; in-place and out forms are made of functional ones"
+_LIST_ONE_FORM: Final = "list one of the two; in-place and out forms are generated from functional ones"
 _BY_HAND: Final = "write its kernel by hand, and list it under 'supported'"
 
 
