@@ -19,6 +19,10 @@ OPERATORS = 24
 
 FOUND: Final = (
     Group(
+        "- func: mine::found_n(Tensor self, Tensor[]? a) -> Tensor\n  dispatch: {CPU: found_n}\n",
+        "- name: found_n(Tensor self, Tensor[]? a) -> Tensor\n  self: non_differentiable\n",
+    ),
+    Group(
         "- func: mine::found_m(Tensor self) -> Tensor\n  tags: pointwise\n"
         "  dispatch:\n    CPU, Batched, ADInplaceOrView, Functionalize: found_m\n"
     ),

@@ -103,6 +103,10 @@ template <class... Arguments>
 bool compute_requires_grad(const Arguments&... arguments) {
   return torch::autograd::compute_requires_grad(listed(arguments)...);
 }
+template <class... Arguments>
+torch::autograd::edge_list collect_next_edges(const Arguments&... arguments) {
+  return torch::autograd::collect_next_edges(listed(arguments)...);
+}
 
 // The tangent of a tensor, the tensor without it, and the tensor itself; an undefined one if there is none.
 inline at::Tensor toNonOptFwGrad(const std::optional<at::Tensor>& tensor) {
