@@ -269,9 +269,9 @@ def structseq_class(name: str, returns: Sequence[Return]) -> str:
     """Return the class of a named tuple."""
     types = [return_type_str_pyi(r.type) for r in returns]
     base = f"tuple[{', '.join(types)}]"
-    fields = "".join(
-        [f"    @property\n    def {r.name}(self) -> {type}: ...\n" for r, type in zip(returns, types, strict=True)]
-    )
+    # A field that is called as a keyword has no attribute that Python could write.
+    named = [(r.name, type) for r, type in zip(returns, types, strict=True) if not keyword.iskeyword(r.name or "")]
+    fields = "".join([f"    @property\n    def {name}(self) -> {type}: ...\n" for name, type in named])
     return (
         f"class {name}({base}):\n"
         f"{fields}"

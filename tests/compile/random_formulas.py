@@ -33,9 +33,13 @@ def formula(chance: random.Random, depth: int = 3) -> str:
         *("static_cast<at::Tensor>({0})", "{0} /* a comment: ' */", "std::get<0>(std::make_tuple({0}, {1}))"),
         *(
             'use({0}, \'\\\'\', "a\\"b", R"(raw ")", 1e-3f, 0b11, nullptr)',
-            "use({0}, !{0}.defined(), sizeof(int) << 2)",
+            "use({0}, !({0}).defined(), sizeof(int) << 2)",
         ),
-        *("[t = {0}](auto... rest) {{ return use(t, rest...); }}({1}, 2)", "({0}, {1})", "({0}).defined() ? {0} : {1}"),
+        *(
+            "[t = {0}](auto... rest) {{ return use(t, rest...); }}({1}, 2)",
+            "({0}, {1})",
+            "(({0}).defined() ? {0} : {1})",
+        ),
         *("use<at::Tensor, int>({0}, 'x')", "at::Tensor({0})", "c10::MaybeOwned<at::Tensor>::borrowed({0})->sum()"),
     )
     return chance.choice(shapes).format(*inner)

@@ -18,6 +18,7 @@ COMPILERS = tuple(filter(None, (os.environ.get("CXX", "g++"), CLANG)))
 OPERATORS = 24
 
 FOUND: Final = (
+    Group("- func: mine::found_o(Tensor self) -> (Tensor lambda, Tensor x)\n"),
     Group(
         "- func: mine::found_n(Tensor self, Tensor[]? a) -> Tensor\n  dispatch: {CPU: found_n}\n",
         "- name: found_n(Tensor self, Tensor[]? a) -> Tensor\n  self: non_differentiable\n",
