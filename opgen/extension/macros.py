@@ -49,7 +49,7 @@ _CAPITALS: Final = frozenset(_CAPITALS_TEXT.split())
 _FAMILIES: Final = re.compile(
     r"Py([A-Z]\w*)?_\w+"  # Python
     r"|(AT|C10|CAFFE|CAFFE2|FMT|PYBIND11|REGISTER|STD_TORCH|THO|TORCH)_\w+"  # torch, and libraries in it
-    r"|__(unix|linux|gnu_linux|x86_64|amd64|k8|pic|pie|code_model_small|clang|cplusplus|[A-Z][A-Z0-9_]*)_{0,2}"  # compilers
+    r"|__(amd64|clang|cplusplus|gnu_linux|k8|linux|pic|pie|unix|x86_64|[A-Z][A-Z0-9_]*)_{0,2}"  # compilers
     r"|SYS_\w+|M_[A-Z0-9]\w*|(PRI|SCN)[diouxX]\w+|S_I[A-Z]+"  # C
     r"|(ADJ|ATOMIC|CLOCK|CLONE|CO|CPU|DBL|FD|FE|FLT|FP|FVC|HAVE|HUGE|ITIMER|LC|LDBL|METH|MOD|NL|PTHREAD|PY|PYTHON"
     r"|RECORD|SCHED|SEEK|SIZEOF|SSTATE|STA|STATX)_[A-Z0-9_]+"
