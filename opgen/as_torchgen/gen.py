@@ -149,12 +149,12 @@ def get_custom_build_selector(
 
 def error_check_native_functions(funcs: Sequence[NativeFunction]) -> None:
     """Check the rules between functions; raise AssertionError with all errors."""
-    wrong = list(_mistakes_between({function.func.name: function for function in funcs}.values()))
+    wrong = list(_inconsistencies({function.func.name: function for function in funcs}.values()))
     if wrong:
         raise AssertionError("\n".join(wrong))
 
 
-def _mistakes_between(functions: Iterable[NativeFunction]) -> Iterator[str]:
+def _inconsistencies(functions: Iterable[NativeFunction]) -> Iterator[str]:
     by_name = {function.func.name: function for function in functions}
     bases = {(f.root_name, f.func.name.name.inplace) for f in by_name.values()}
     for function in by_name.values():

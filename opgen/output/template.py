@@ -76,7 +76,7 @@ class CodeTemplate:
         """Return the text with the values of `kwargs`, or else of `env`.
 
         Lists and tuples are spliced or joined; other values are converted with `str`.  Raises UserError with all
-        mistakes, such as variables without a value.
+        errors, such as variables without a value.
         """
         scope = {**(env or _EMPTY), **kwargs} if kwargs else (_EMPTY if env is None else env)
         parts: list[str] = []
@@ -196,7 +196,7 @@ def _render(segments: Iterable[Segment], scope: Mapping[str, object], parts: lis
 
 
 def _find_problems(segments: Iterable[Segment], scope: Mapping[str, object]) -> Iterator[Diagnostic]:
-    """Yield the mistakes of all segments."""
+    """Yield the errors of all segments."""
     for segment in segments:
         try:
             _render((segment,), scope, [])

@@ -103,7 +103,7 @@ def add_output_flags(
     formats: Sequence[str] = FORMATS,
     of_torch: bool = True,
 ) -> None:
-    """Add the flags of every command that reports mistakes; `verbose` is the help text of `--verbose`.
+    """Add the flags of every command that reports errors; `verbose` is the help text of `--verbose`.
 
     `of_torch` says whether the command reads definitions of operators, which are of a release of torch.
     """
