@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final
 
-from opgen.api.autograd import Infos
+from opgen.api.autograd import Infos, NativeFunctionWithDifferentiabilityInfo
 from opgen.api.autograd_nodes import can_be_saved
 from opgen.api.cpp import CppSignature
 from opgen.dest.variable_type import registered_key
@@ -349,7 +349,7 @@ def check_derivatives(
             else:
                 yield from _check_kept(matched.func, matched.info)
                 yield from _check_boxed(matched.func)
-                yield from _check_result_names(matched.func)
+                yield from _check_result_names(matched)
 
 
 def _check_no_other_kernel(program: Program, function: NativeFunction, infos: Infos) -> Iterator[Diagnostic]:
@@ -364,11 +364,14 @@ _RESULT_NAMES: Final = frozenset({"grad_fn", "ks", "_tmp", "_any_requires_grad"}
 """Variables of kernels that record derivatives, beside their results."""
 
 
-def _check_result_names(function: NativeFunction) -> Iterator[Diagnostic]:
-    """Results are variables, by their names, of kernels that record derivatives."""
+def _check_result_names(matched: NativeFunctionWithDifferentiabilityInfo) -> Iterator[Diagnostic]:
+    """Results are variables, by their names, of kernels that record derivatives; so are unpacked arguments."""
+    function = matched.func
+    suffixes = ("_", "_t", "_p") if matched.fw_derivatives else ("_",)
+    local = {f"{argument.name}{suffix}" for argument in function.func.arguments.flat_all for suffix in suffixes}
     for returned in function.func.returns:
         name = returned.name or ""
-        if name in KEYWORDS or name in _RESULT_NAMES or _is_macro(name, function):
+        if name in KEYWORDS or name in _RESULT_NAMES or name in local or _is_macro(name, function):
             message = f"a result of '{function.func.name}', which has derivatives, can't be named '{name}'"
             yield Diagnostic(
                 "reserved-name", message, function.loc, "C++ or generated code uses the name: choose another"
@@ -435,6 +438,17 @@ def _check_argument_names(program: Program, autograd: AutogradProgram | None) ->
                     f"this name, and {why} leaves it as it is"
                 )
                 yield Diagnostic("reserved-argument", message, _argument_span(function, argument.name), "rename it")
+        yield from _check_precomputed_names(function)
+
+
+def _check_precomputed_names(function: NativeFunction) -> Iterator[Diagnostic]:
+    """Check the names of precomputed values, which are members in C++; template parameters have them in capitals."""
+    for value in () if function.precomputed is None else function.precomputed.added_and_replacing():
+        macros = [name for name in (value.name, value.name.upper()) if is_macro(name)]
+        if macros:
+            message = f"a precomputed value of '{function.func.name}' can't be named '{value.name}'"
+            label = f"generated C++ uses '{macros[0]}', which is a macro: choose another name"
+            yield Diagnostic("reserved-argument", message, function.loc, label)
 
 
 def _argument_span(function: NativeFunction, name: str) -> Span:

@@ -522,6 +522,7 @@ def _read_precomputed_line(line: Scalar, arguments: Collection[str]) -> tuple[st
 def _check_precomputed(values: Iterable[_Precomputed], arguments: Iterable[str]) -> Iterator[Diagnostic]:
     """Check that precomputed values are plain parameters; `arguments` are those of the schema that stay."""
     seen = dict.fromkeys(arguments, "an argument of the schema has this name, and is not replaced")
+    parameters: dict[str, str] = {}
     for value in values:
         argument = value.argument
         if argument.default is not None or argument.annotation is not None:
@@ -533,6 +534,9 @@ def _check_precomputed(values: Iterable[_Precomputed], arguments: Iterable[str])
         if argument.name in seen:
             message = f"two parameters of the kernel would be named '{argument.name}'"
             yield Diagnostic("bad-precomputed", message, value.span, seen[argument.name])
+        elif (other := parameters.setdefault(argument.name.upper(), argument.name)) != argument.name:
+            message = f"'{argument.name}' and '{other}' differ only in case"
+            yield Diagnostic("bad-precomputed", message, value.span, "C++ has both in capitals: choose another name")
         seen[argument.name] = "another precomputed value has this name"
 
 

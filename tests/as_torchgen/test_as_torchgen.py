@@ -87,12 +87,19 @@ def _mean_the_same(theirs: str, ours: str) -> bool:
     return compare_texts("a.py" if is_python else "a.cpp", theirs, ours) is None
 
 
+CORRECTED: Final = "ask_gen/derived/outs/_flash_attention_forward_no_dropout_inplace"
+"""The schema in which torchgen names two arguments `out` (docs/differences.md)."""
+
+
 @pytest.mark.parametrize("name", ASKING)
 def test_answers_are_torchgens(name: str, runs: Path) -> None:
     theirs, ours = (json.loads((runs / by / f"{name}.json").read_text("utf-8")) for by in ("torchgen", "opgen"))
     assert len(json.dumps(theirs)) > 1_000_000
     found = list(_differences(name, theirs, ours))
-    assert found[:3] == [], f"{len(found)} differences"
+    corrected = [each for each in found if each.startswith(CORRECTED)]
+    assert len(corrected) == (name == "ask_gen")
+    others = [each for each in found if each not in corrected]
+    assert others[:3] == [], f"{len(others)} differences"
 
 
 @pytest.mark.parametrize("name", GENERATING)

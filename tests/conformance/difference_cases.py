@@ -331,9 +331,10 @@ NO_CPP: Final = (
         code=1,
     ),
     Case(
-        "a default `Mean` of a `SymInt[2]`",
+        "a default `Mean` of a list",
         taking(", SymInt[2] x=Mean"),
         writes={"Functions.h": "c10::SymIntArrayRef x=at::Reduction::Mean"},
+        code=1,
     ),
     Case("a structured operator that takes a `SymInt[]?`", structured(", SymInt[]? x"), "UnsatError"),
     Case(

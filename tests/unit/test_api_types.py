@@ -17,7 +17,7 @@ import torchgen.api.ufunc as their_ufunc
 import torchgen.local as their_local
 import torchgen.model as their_model
 
-from opgen.api import cpp, cpp_defaults, native, structured, types, ufunc
+from opgen.api import cpp, native, structured, types, ufunc
 from opgen.api.types import (
     ArrayCType,
     ArrayRefCType,
@@ -140,12 +140,6 @@ def test_structured_operators_take_symbolic_lists_as_their_callers_have_them(tex
     """torchgen takes an optional of a list, into which the caller's `OptionalIntArrayRef` doesn't convert."""
     found = structured.argumenttype_type(Type.parse(text), mutable=False, binds="x")
     assert found.cpp_type() == "at::OptionalIntArrayRef"
-
-
-def test_a_default_called_mean_fills_a_list_of_symbols() -> None:
-    """torchgen writes `c10::SymInt(Mean)`, a name that C++ doesn't know."""
-    default = cpp_defaults.default_expr("Mean", Type.parse("SymInt[2]"), symint=True)
-    assert default == "c10::SymInt(at::Reduction::Mean)"
 
 
 DEFAULTS = [

@@ -16,8 +16,9 @@ from opgen.dest.functionalization import emit_functionalization
 from opgen.dest.operators import emit_operator_headers, emit_operator_sources
 from opgen.dest.register_dispatch_key import emit_register_dispatch_key
 from opgen.diagnostics import Diagnostics, Source
+from opgen.frontend.derive import out_schema
 from opgen.frontend.selection import load_selection
-from opgen.model import DispatchKey, Type
+from opgen.model import DispatchKey, FunctionSchema, Type
 from opgen.output.template import TemplateSet
 from tests.unit.tiny_derivatives import autograd_of
 from tests.unit.tiny_programs import options_of, program_of
@@ -82,6 +83,11 @@ def test_a_kernel_may_return_no_tensor() -> None:
     program = program_of("- func: count(Tensor self) -> int\n  dispatch: {CPU: count}\n")
     assert [str(function.func) for function in program.functions] == ["count(Tensor self) -> int"]
     assert program.backend_indices[DispatchKey.CPU].get_kernel(program.functions[0]) is not None
+
+
+def test_out_arguments_have_names_of_their_own() -> None:
+    schema = FunctionSchema.parse("zap(Tensor(a!) out, Tensor q) -> Tensor x")
+    assert str(out_schema(schema)) == "zap.out(Tensor(a!) out, Tensor q, *, Tensor(b!) out_) -> Tensor(b!)"
 
 
 def test_an_operator_is_looked_up_in_its_own_library(templates: TemplateSet) -> None:
