@@ -26,6 +26,7 @@ from opgen.api.python import (
     makes_tensor,
     signature,
     signature_from_schema,
+    structseq_fieldnames,
 )
 from opgen.api.python_overloads import (
     DeprecatedForm,
@@ -144,7 +145,8 @@ def derive_package(program: Program, log: Diagnostics) -> PythonProgram | None:
 
 
 def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> PythonFunction:
-    """Return the function of these overloads, without ambiguous ones, which are logged."""
+    """Return the function of these overloads, without those that it can't have, which are logged."""
+    pairs = _with_one_tuple(pairs, log)
     while True:
         try:
             function = PythonFunction(name, None, tuple(pairs), group_overloads(pairs))
@@ -153,6 +155,24 @@ def _package_function(name: str, pairs: Sequence[Pair], log: Diagnostics) -> Pyt
             notes = [Note(f"beside '{other.func.name}'", other.loc) for other in problem.others]
             log.warning("python-overloads", str(problem), problem.function.loc, _TORCH_OPS_ONLY, notes)
             pairs = [pair for pair in pairs if pair.function is not problem.function]
+
+
+def _with_one_tuple(pairs: Sequence[Pair], log: Diagnostics) -> Sequence[Pair]:
+    """Return the overloads whose results are named as those of the first one; log the others.
+
+    The results of a function are one class of `return_types`.
+    """
+    named = [(pair, structseq_fieldnames(pair.function.func.returns)) for pair in pairs]
+    first = next(((pair.function, names) for pair, names in named if names), None)
+    if first is None:
+        return pairs
+    function, fields = first
+    for pair, names in named:
+        if names and names != fields:
+            message = f"the results of '{pair.function.func.name}' are named '{', '.join(names)}'"
+            notes = [Note(f"those of '{function.func.name}' are named '{', '.join(fields)}'", function.loc)]
+            log.warning("python-overloads", message, pair.function.loc, _TORCH_OPS_ONLY, notes)
+    return [pair for pair, names in named if not names or names == fields]
 
 
 def _binding_problems(function: NativeFunction, legal: set[Type]) -> tuple[Diagnostic, ...]:

@@ -18,6 +18,10 @@ COMPILERS = tuple(filter(None, (os.environ.get("CXX", "g++"), CLANG)))
 OPERATORS = 24
 
 FOUND: Final = (
+    Group(
+        "- func: mine::found_p(Tensor self, Tensor Device, Tensor[] OptionalDeviceGuard) -> Tensor\n"
+        "  dispatch: {CPU: found_p, XPU: found_p_xpu}\n"
+    ),
     Group("- func: mine::found_o(Tensor self) -> (Tensor lambda, Tensor x)\n"),
     Group(
         "- func: mine::found_n(Tensor self, Tensor[]? a) -> Tensor\n  dispatch: {CPU: found_n}\n",

@@ -9,4 +9,6 @@ TORCH_LIBRARY(mylib, m) {
   m.def("weighed(Tensor self, float?[] weights) -> Tensor", {});
   m.def("formatted(Tensor self, MemoryFormat format=1) -> Tensor", {});
   m.def("counted(Tensor self, bool[2] marks) -> Tensor", {});
+  m.def("ends(Tensor self) -> (Tensor first, Tensor last)", {});
+  m.def("ends.dim(Tensor self, int dim) -> (Tensor low, Tensor high)", {});
 }
