@@ -534,6 +534,9 @@ def _check_precomputed(values: Iterable[_Precomputed], arguments: Iterable[str])
         if argument.name in seen:
             message = f"two parameters of the kernel would be named '{argument.name}'"
             yield Diagnostic("bad-precomputed", message, value.span, seen[argument.name])
+        elif argument.name == argument.name.upper():
+            message = f"a precomputed value can't be called '{argument.name}': C++ has its name in capitals too"
+            yield Diagnostic("bad-precomputed", message, value.span, "use a lower-case letter")
         elif (other := parameters.setdefault(argument.name.upper(), argument.name)) != argument.name:
             message = f"'{argument.name}' and '{other}' differ only in case"
             yield Diagnostic("bad-precomputed", message, value.span, "C++ has both in capitals: choose another name")

@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,8 @@ from tests.compile.random_definitions import BASE, LOOPS, Group, in_namespace, i
 from tests.compile.random_formulas import HEADER
 from tests.compilers import QUICK
 
+_RELEASE: Final = ".".join(version("torch").split(".")[:2])
+"""The release whose headers compile the libraries."""
 _BATCH: Final = 60
 """How many groups of operators are made before opgen reads them, with those that it has taken."""
 _NAMESPACES: Final = (
@@ -109,7 +112,7 @@ def _accepted(
         (source / "native" / "native_functions.yaml").write_text("".join(g.entries for g in groups), encoding="utf-8")
         (source / "autograd" / "derivatives.yaml").write_text(derivatives or "[]", encoding="utf-8")
         log = Diagnostics()
-        extension = load_extension(source, options, log)
+        extension = load_extension(source, options, log, torch=_RELEASE)
         if extension is not None and not log.has_errors:
             log.extend(check_shims(extension))
         try:
