@@ -221,10 +221,16 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
     """Check that C++ can declare each kernel: it isn't a macro, and equal parameters have equal return types."""
     declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
     overloads: dict[tuple[str, str], list[_Overload]] = {}
+    classes: dict[tuple[str, str], NativeFunction] = {}
     for index in program.backend_indices.values():
         for function in program.functions:
             kernel = index.get_kernel(function)
-            if kernel is None or (kernel.structured and function.part_of_structured_group):
+            if kernel is None:
+                continue
+            if kernel.structured and function.part_of_structured_group:
+                if function.structured:
+                    other = classes.setdefault((kernel.cpp_namespace, kernel.kernel), function)
+                    yield from () if other is function else (_shared_class(kernel.kernel, function, other),)
                 continue
             name = kernel.kernel
             if name != str(function.func.name.name) and (name in _TYPES or _is_macro(name, function)):
@@ -270,6 +276,13 @@ class _Overload:
         short, long = sorted((self, other), key=lambda one: len(one.types))
         count = len(short.types)
         return count < len(long.types) and long.types[:count] == short.types and long.least <= count
+
+
+def _shared_class(name: str, function: NativeFunction, other: NativeFunction) -> Diagnostic:
+    message = f"the structured kernel '{name}' of '{function.func.name}' is that of '{other.func.name}' too"
+    note = Note("the other one is here", other.loc)
+    label = "each is a class in C++: rename one of them"
+    return Diagnostic("kernel-conflict", message, function.loc, label, (note,))
 
 
 def _ambiguous_kernels(name: str, one: _Overload, other: _Overload) -> Diagnostic:
