@@ -196,6 +196,7 @@ def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: b
         required_original_self_value=needs_original,
         is_reusing_outplace_formula=not is_own,
         place=derivative.place,
+        is_linear=derivative.is_linear,
     )
 
 

@@ -110,7 +110,8 @@ def _name_nodes(entries: Iterable[DerivativeEntry]) -> Iterator[tuple[OperatorNa
 
 def node_class_prefix(operator: str, key: str = DEFAULT_KEY) -> str:
     """Return the prefix of an operator's node names: `NllLossBackward` for `nll_loss_forward`."""
-    return operator.removesuffix("_forward").title().replace("_", "") + "Backward" + ("" if key == DEFAULT_KEY else key)
+    name = operator.removesuffix("_forward").title().replace("_", "")
+    return ("_" if name[:1].isdigit() else "") + name + "Backward" + ("" if key == DEFAULT_KEY else key)
 
 
 def _info(entry: DerivativeEntry, derivative_set: DerivativeSet, op: str | None) -> DifferentiabilityInfo:

@@ -37,6 +37,11 @@ namespace {
   return copies;
 }
 
+template <typename... Views>
+std::tuple<Views...> copy_view(const std::tuple<Views...>& views) {
+  return std::apply([](const auto&... view) { return std::tuple<Views...>(copy_view(view)...); }, views);
+}
+
 [[maybe_unused]] void write_out(const at::Tensor& out, const at::Tensor& result) {
   TORCH_CHECK(
       out.dtype() == result.dtype(),

@@ -155,7 +155,7 @@ $endfor
 };
 
 $if return_types
-newfunc make_of_sequence = nullptr;
+::newfunc make_of_sequence = nullptr;
 
 // Makes a named tuple of its fields too: so does torch.compile of torch 2.11.
 PyObject* make_of_fields(PyTypeObject* type, PyObject* args, PyObject* kwargs) {

@@ -19,6 +19,21 @@ OPERATORS = 24
 
 FOUND: Final = (
     Group(
+        "- func: mine::found_q(Tensor(a) self) -> (Tensor(a), Tensor(a))\n  dispatch: {CPU: found_q}\n"
+        "- func: mine::found_q_copy(Tensor self) -> (Tensor, Tensor)\n  tags: view_copy\n"
+        "  dispatch: {CompositeExplicitAutogradNonFunctional: found_q_copy}\n  autogen: found_q_copy.out\n"
+    ),
+    Group("- func: mine::newfunc(Tensor self) -> Tensor\n"),
+    Group(
+        "- func: mine::found_r(Tensor self, int double) -> Tensor\n  dispatch: {CPU: found_r}\n"
+        "- func: mine::found_r_(Tensor(a!) self, int double) -> Tensor(a!)\n  dispatch: {CPU: found_r_}\n",
+        '- name: found_r(Tensor self, int double) -> Tensor\n  self: not_implemented("it")\n  result: auto_linear\n',
+    ),
+    Group(
+        "- func: mine::_86(Tensor self) -> Tensor\n  dispatch: {CPU: found_86}\n",
+        "- name: _86(Tensor self) -> Tensor\n  self: grad\n",
+    ),
+    Group(
         "- func: mine::found_p(Tensor self, Tensor Device, Tensor[] OptionalDeviceGuard) -> Tensor\n"
         "  dispatch: {CPU: found_p, XPU: found_p_xpu}\n"
     ),

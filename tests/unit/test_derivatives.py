@@ -159,6 +159,7 @@ def test_conditions_of_differentiability() -> None:
         ("nll_loss_forward", "NllLossBackward"),
         ("__and__", "AndBackward"),
         ("log1p", "Log1PBackward"),
+        ("_2d", "_2DBackward"),
     ],
 )
 def test_names_of_nodes(operator: str, prefix: str) -> None:

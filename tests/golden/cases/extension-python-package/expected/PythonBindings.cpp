@@ -429,7 +429,7 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-newfunc make_of_sequence = nullptr;
+::newfunc make_of_sequence = nullptr;
 
 // Makes a named tuple of its fields too: so does torch.compile of torch 2.11.
 PyObject* make_of_fields(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
