@@ -176,9 +176,11 @@ def _check_names(program: Program) -> Iterator[Diagnostic]:
 def _check_derived_names(program: Program) -> Iterator[Diagnostic]:
     """Names of written operators have been checked; `void_` is one in C++, but the form derived of it is not."""
     for function in program.functions:
-        if "generated" in function.tags and str(function.func.name.name) in KEYWORDS:
-            message = f"the derived operator '{function.func.name}' can't have this name: it is a keyword of C++"
-            yield Diagnostic("cpp-keyword", message, function.loc, "rename the operator that it is derived from")
+        name = str(function.func.name.name)
+        if "generated" in function.tags and (name in KEYWORDS or _is_macro(name, function)):
+            id, what = ("cpp-keyword", "keyword of C++") if name in KEYWORDS else ("reserved-name", "macro of a header")
+            message = f"the derived operator '{function.func.name}' can't have this name: it is a {what}"
+            yield Diagnostic(id, message, function.loc, "rename the operator that it is derived from")
 
 
 def _check_kernel_namespaces(program: Program) -> Iterator[Diagnostic]:
