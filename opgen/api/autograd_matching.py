@@ -168,7 +168,7 @@ def _forward_of(function: NativeFunction, info: DifferentiabilityInfo, is_own: b
     return tuple(_in_place(function, derivative, is_own) for derivative in info.forward_derivatives)
 
 
-_INPLACE_WORD: Final = re.compile(r"\b(original_self_[pt]|self_p|self_t|result)\b(?!::)")
+_INPLACE_WORD: Final = re.compile(r"(?<!::)\b(original_self_[pt]|self_p|self_t|result)\b(?!::)")
 
 
 def _in_place(function: NativeFunction, derivative: ForwardDerivative, is_own: bool) -> ForwardDerivative:

@@ -50,23 +50,25 @@ def many(count: int) -> Extension:
     return extension_of(operators, "".join(f"- name: {name}(Tensor self) -> Tensor\n  self: grad\n" for name in names))
 
 
-def test_in_place_formulas_call_operators_of_a_library_called_result() -> None:
+@pytest.mark.parametrize("name", ["twice", "result"])
+def test_in_place_formulas_call_operators_by_their_names(name: str) -> None:
     operators = (
-        "- func: result::twice(Tensor self) -> Tensor\n  dispatch: {CPU: twice}\n"
-        "- func: result::twice_(Tensor(a!) self) -> Tensor(a!)\n  dispatch: {CPU: twice_}\n"
-        "- func: result::twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {CPU: twice_out}\n"
+        f"- func: result::{name}(Tensor self) -> Tensor\n  dispatch: {{CPU: twice}}\n"
+        f"- func: result::{name}_(Tensor(a!) self) -> Tensor(a!)\n  dispatch: {{CPU: twice_}}\n"
+        f"- func: result::{name}.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {{CPU: twice_out}}\n"
     )
-    entries = "- name: twice(Tensor self) -> Tensor\n  self: grad * 2\n  result: auto_linear\n"
+    entries = f"- name: {name}(Tensor self) -> Tensor\n  self: grad * 2\n  result: auto_linear\n"
     program, log = program_of(operators), Diagnostics()
     autograd = derive_autograd(program, Source("d.yaml", entries), log, program.selector, namespace="result")
     assert autograd is not None, log.render()
     (formula,) = {
         one.formula
         for function in autograd.functions
-        if str(function.func.func.name) == "twice_" and function.fw_derivatives
+        if str(function.func.func.name) == f"{name}_" and function.fw_derivatives
         for one in function.fw_derivatives["Default"]
     }
-    assert formula == "self_t_raw.defined() ? self_t_raw.copy_(::result::twice(self_t)) : ::result::twice(self_t)"
+    call = f"::result::{name}(self_t)"
+    assert formula == f"self_t_raw.defined() ? self_t_raw.copy_({call}) : {call}"
 
 
 def test_few_operators_are_in_one_file_and_many_in_several() -> None:
