@@ -51,7 +51,7 @@ _FAMILIES: Final = re.compile(
     r"|(AT|C10|CAFFE|CAFFE2|FMT|PYBIND11|REGISTER|STD_TORCH|THO|TORCH)_\w+"  # torch, and libraries in it
     r"|__(amd64|clang|cplusplus|gnu_linux|k8|linux|pic|pie|unix|x86_64|[A-Z][A-Z0-9_]*)_{0,2}"  # compilers
     r"|SYS_\w+|M_[A-Z0-9]\w*|(PRI|SCN)[diouxX]\w+|S_I[A-Z]+"  # C
-    r"|(ADJ|ATOMIC|CLOCK|CLONE|CO|CPU|DBL|FD|FE|FLT|FP|FVC|HAVE|HUGE|ITIMER|LC|LDBL|METH|MOD|NL|PTHREAD|PY|PYTHON"
+    r"|(ADJ|AOTI|ATOMIC|CLOCK|CLONE|CO|CPU|DBL|FD|FE|FLT|FP|FVC|HAVE|HUGE|ITIMER|LC|LDBL|METH|MOD|NL|PTHREAD|PY|PYTHON"
     r"|RECORD|SCHED|SEEK|SIZEOF|SSTATE|STA|STATX)_[A-Z0-9_]+"
     r"|(CATCH|END|HANDLE)_[A-Z_]*ERRORS[A-Z_]*|[A-Z]+_ACC_TYPE"
     r"|([A-Z0-9]+_)+(MAX|MIN|WIDTH|EPSILON|DIG)(_\w+)?|[SU]?INT(MAX|\d+|PTR)?_C"  # limits
