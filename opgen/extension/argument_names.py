@@ -35,6 +35,7 @@ _USED: Final = frozenset(
         *("op", "dispatchKeySet", "keys", "stack", "find", "guard", "call", "redispatch", "options", "self_"),
         *("device_of", "device_in", "common_device", "globalContext", "device_guard", "result"),
         *("Device", "DeviceGuard", "OptionalDeviceGuard", "Storage", "TensorImpl", "TensorOptions", "IntArrayRef"),
+        *("Memory", "Results"),
         *("args", "kwargs", "parser"),
         *("count_write", "count", "check_inplace", "rebase", "mark", "not_implemented", "graph", "listed", "number"),
         *("own", "borrow", "wrap", "unwrap", "replace", "batch", "boxed", "call_override", "to_python", "Tensor"),

@@ -34,7 +34,7 @@ FOUND: Final = (
         "- name: _86(Tensor self) -> Tensor\n  self: grad\n",
     ),
     Group(
-        "- func: mine::found_p(Tensor self, Tensor Device, Tensor[] OptionalDeviceGuard) -> Tensor\n"
+        "- func: mine::found_p(Tensor self, Tensor Device, Tensor[] OptionalDeviceGuard, int Memory) -> Tensor\n"
         "  dispatch: {CPU: found_p, XPU: found_p_xpu}\n"
     ),
     Group("- func: mine::found_o(Tensor self) -> (Tensor lambda, Tensor x)\n"),
