@@ -375,8 +375,10 @@ def _check_no_other_kernel(program: Program, function: NativeFunction, infos: In
             yield Diagnostic("derivative-and-kernel", message, function.loc, "remove one of the two")
 
 
-_RESULT_NAMES: Final = frozenset({"grad_fn", "ks", "_tmp", "_any_requires_grad"})
-"""Variables of kernels that record derivatives, beside their results."""
+_RESULT_NAMES: Final = frozenset(
+    {"grad_fn", "ks", "_tmp", "_any_requires_grad", "grads", "grad_inputs", "needs_input_grad"}
+)
+"""Variables of kernels that record derivatives and of their nodes, beside results."""
 
 
 def _check_result_names(matched: NativeFunctionWithDifferentiabilityInfo) -> Iterator[Diagnostic]:
