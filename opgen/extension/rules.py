@@ -223,16 +223,10 @@ def _check_kernels(program: Program) -> Iterator[Diagnostic]:
     """Check that C++ can declare each kernel: it isn't a macro, and equal parameters have equal return types."""
     declared: dict[tuple[str, ...], tuple[str, NativeFunction]] = {}
     overloads: dict[tuple[str, str], list[_Overload]] = {}
-    classes: dict[tuple[str, str], NativeFunction] = {}
     for index in program.backend_indices.values():
         for function in program.functions:
             kernel = index.get_kernel(function)
-            if kernel is None:
-                continue
-            if kernel.structured and function.part_of_structured_group:
-                if function.structured:
-                    other = classes.setdefault((kernel.cpp_namespace, kernel.kernel), function)
-                    yield from () if other is function else (_shared_class(kernel.kernel, function, other),)
+            if kernel is None or (kernel.structured and function.part_of_structured_group):
                 continue
             name = kernel.kernel
             if name != str(function.func.name.name) and (name in _TYPES or _is_macro(name, function)):
@@ -280,11 +274,21 @@ class _Overload:
         return count < len(long.types) and long.types[:count] == short.types and long.least <= count
 
 
-def _shared_class(name: str, function: NativeFunction, other: NativeFunction) -> Diagnostic:
-    message = f"the structured kernel '{name}' of '{function.func.name}' is that of '{other.func.name}' too"
-    note = Note("the other one is here", other.loc)
-    label = "each is a class in C++: rename one of them"
-    return Diagnostic("kernel-conflict", message, function.loc, label, (note,))
+def _check_kernel_classes(program: Program) -> Iterator[Diagnostic]:
+    """Check that structured kernels of two operators have two names, since each is a class in C++."""
+    classes: dict[tuple[str, str], NativeFunction] = {}
+    for index in program.backend_indices.values():
+        for function in program.functions:
+            kernel = index.get_kernel(function) if function.structured else None
+            if kernel is None or not kernel.structured:
+                continue
+            other = classes.setdefault((kernel.cpp_namespace, kernel.kernel), function)
+            if other is not function:
+                message = f"the structured kernel '{kernel.kernel}' of '{function.func.name}'"
+                message += f" is that of '{other.func.name}' too"
+                note = Note("the other one is here", other.loc)
+                label = "each is a class in C++: rename one of them"
+                yield Diagnostic("kernel-conflict", message, function.loc, label, (note,))
 
 
 def _ambiguous_kernels(name: str, one: _Overload, other: _Overload) -> Diagnostic:
@@ -482,6 +486,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     _check_derived_names,
     _check_kernel_namespaces,
     _check_kernels,
+    _check_kernel_classes,
     _check_batch_rules,
     _check_overloads,
 )
