@@ -23,13 +23,18 @@ HELPERS: Final = ("check_inplace", "resize_out")
 """What all sources with kernels of a dispatch key define, each for itself."""
 
 
-def torch_include_flags() -> list[str]:
-    """Flags that name the folders of the installed torch's headers."""
+def torch_include_folders() -> list[Path]:
+    """The folders of the installed torch's headers."""
     spec = importlib.util.find_spec("torch")
     assert spec is not None
     assert spec.submodule_search_locations
     include = Path(spec.submodule_search_locations[0]) / "include"
-    return [f"-isystem{include}", f"-isystem{include / 'torch' / 'csrc' / 'api' / 'include'}"]
+    return [include, include / "torch" / "csrc" / "api" / "include"]
+
+
+def torch_include_flags() -> list[str]:
+    """Flags that name these folders, without warnings about what is in them."""
+    return [f"-isystem{folder}" for folder in torch_include_folders()]
 
 
 def over_torch_headers(folder: Path) -> list[str]:

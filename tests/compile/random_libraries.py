@@ -9,7 +9,6 @@ The headers of torch that libraries include are precompiled once, and a library 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import itertools
 import random
 import re
@@ -33,7 +32,7 @@ from opgen.extension.extension import ExtensionOptions
 from opgen.output.files import OutputFile
 from tests.compile.random_definitions import BASE, LOOPS, Group, in_namespace, iter_definitions
 from tests.compile.random_formulas import HEADER
-from tests.compilers import QUICK
+from tests.compilers import QUICK, torch_include_folders
 
 _RELEASE: Final = ".".join(version("torch").split(".")[:2])
 """The release whose headers compile the libraries."""
@@ -169,17 +168,9 @@ def check_python(library: Library) -> str:
     return ""
 
 
-def include_folders() -> list[str]:
-    spec = importlib.util.find_spec("torch")
-    assert spec is not None
-    assert spec.submodule_search_locations
-    include = Path(spec.submodule_search_locations[0]) / "include"
-    return [f"-I{include}", f"-I{include / 'torch' / 'csrc' / 'api' / 'include'}"]
-
-
 def precompile(folder: Path, compiler: str, headers: Iterable[str]) -> list[str]:
     """Precompile the headers of torch among those that a library includes; return the flags that use them."""
-    roots = [Path(flag.removeprefix("-I")) for flag in include_folders()]
+    roots = torch_include_folders()
     found = [name for name in headers if "/" not in name or any((root / name).is_file() for root in roots)]
     common = folder / "common.h"
     # What the sources define before their headers.
@@ -204,7 +195,7 @@ def torch_headers(tree: Path) -> list[str]:
 
 def _flags(compiler: str) -> list[str]:
     quick = [] if "clang" in compiler else [QUICK]
-    return ["-std=c++20", "-w", *quick, *include_folders()]
+    return ["-std=c++20", "-w", *quick, *[f"-I{folder}" for folder in torch_include_folders()]]
 
 
 def _all_errors(compiler: str) -> str:
